@@ -1,0 +1,38 @@
+"""What a message may be made of: the one check of buffers, for every communicator."""
+
+from __future__ import annotations
+
+from mpiddl.arrays import Array
+from mpiddl.errors import BufferMismatch
+
+__all__ = ["require_flat", "require_target"]
+
+
+def require_flat(buf: Array) -> None:
+    """Refuse what is not one-dimensional and C-contiguous.
+
+    Raises
+    ------
+    BufferMismatch
+        Naming what was expected and what was found.
+    """
+    if buf.ndim != 1 or not buf.flags.c_contiguous:
+        raise BufferMismatch(
+            "a message is a one-dimensional C-contiguous array, found "
+            f"shape {tuple(buf.shape)}, strides {tuple(buf.strides)}, dtype {buf.dtype}"
+        )
+
+
+def require_target(buf: Array) -> None:
+    """Refuse what cannot be written as a flat vector: see `require_flat`; nor may it be read-only.
+
+    Raises
+    ------
+    BufferMismatch
+        Naming what was expected and what was found.
+    """
+    require_flat(buf)
+    if not getattr(buf.flags, "writeable", True):  # device arrays have no such flag
+        raise BufferMismatch(
+            f"expected an array that can be written, found a read-only {buf.dtype}"
+        )

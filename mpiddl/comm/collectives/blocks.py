@@ -1,0 +1,61 @@
+"""What several collectives share: equal blocks, and the fold to a power of two.
+
+Fold    With n = 2^k + r ranks the first 2 r join in pairs: the odd one gives its vector to the even
+        one and sits out, so that 2^k members remain; afterwards it is told the sum.
+Cost    If r > 0: 2 r messages of m bytes; time 2 (al + be m) + ga m.
+"""
+
+from __future__ import annotations
+
+from mpiddl.arrays import Array
+from mpiddl.comm import Communicator
+from mpiddl.comm.engine import Task
+
+__all__ = ["block", "fold_in", "fold_out", "levels", "rank_of"]
+
+
+def block(x: Array, index: int, blocks: int) -> Array:
+    """Return block `index` (cyclic) of x (b,); the first b % blocks have one entry more."""
+    index %= blocks
+    floor, longer = divmod(x.size, blocks)
+    start = index * floor + min(index, longer)
+    return x[start : start + floor + (index < longer)]
+
+
+def levels(size: int) -> int:
+    """Return k = floor(log2 size)."""
+    return size.bit_length() - 1
+
+
+def rank_of(member: int, size: int) -> int:
+    """Return the rank of one of the 2^k members."""
+    extra = size - (1 << levels(size))
+    return 2 * member if member < extra else member + extra
+
+
+def fold_in(comm: Communicator, x: Array, scratch: Array, tag: int) -> Task[int | None]:
+    """Join the first 2 r ranks in pairs; x and scratch are (b,).
+
+    Returns
+    -------
+    int or None
+        This rank's number among the 2^k members; None if it sits out.
+    """
+    extra = comm.size - (1 << levels(comm.size))
+    if comm.rank >= 2 * extra:
+        return comm.rank - extra
+    if comm.rank % 2:
+        yield comm.isend(x, comm.rank - 1, tag)
+        return None
+    yield comm.irecv(scratch, comm.rank + 1, tag)
+    yield comm.add(x, scratch)
+    return comm.rank // 2
+
+
+def fold_out(comm: Communicator, x: Array, tag: int) -> Task[None]:
+    """Tell the ranks that sat out the sum x (b,)."""
+    if comm.rank < 2 * (comm.size - (1 << levels(comm.size))):
+        if comm.rank % 2:
+            yield comm.irecv(x, comm.rank - 1, tag)
+        else:
+            yield comm.isend(x, comm.rank + 1, tag)

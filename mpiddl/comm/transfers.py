@@ -1,0 +1,162 @@
+"""Operations under way on one rank, and the only place that asks MPI what has ended.
+
+Idea    One list of MPI requests, kept from look to look, and one Testsome over it: a request that
+        ended gives its place to the last one, so that a look costs what is outstanding and nothing
+        is rebuilt. While something else can move, looks are 100 us apart: with hundreds of
+        receives posted a look costs tens of microseconds.
+Waiting Linux sleeps no shorter than some 70 us. With a core for every rank, `idle` spins first;
+        with more ranks than cores it gives the core away at once, then for longer and longer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any
+
+from mpiddl.comm import Request
+from mpiddl.comm.messages import Incoming, Outgoing
+from mpiddl.errors import ProtocolError
+
+__all__ = ["Transfers"]
+
+LOOK = 100e-6  # seconds between two looks while something else can move
+SPIN = 100e-6  # seconds of waiting before the first sleep, if every rank has a core
+SHORTEST, LONGEST = 20e-6, 200e-6  # seconds asked of one sleep
+
+
+class Transfers:
+    """What is under way on one rank: sends, receives, timers.
+
+    Parameters
+    ----------
+    testsome : callable
+        MPI's Testsome(requests, statuses).
+    crowded : bool
+        Whether ranks share cores.
+    """
+
+    def __init__(self, testsome: Callable[[list[Any], list[Any]], Any], crowded: bool) -> None:
+        self._testsome = testsome
+        self._spin = 0.0 if crowded else SPIN
+        self._requests: list[Any] = []
+        self._operations: list[Outgoing | Incoming] = []
+        self._statuses: list[Any] = []
+        self._behind: dict[tuple[int, int, int], deque[Incoming]] = {}  # behind a long receive
+        self._timers: list[tuple[float, int, Request]] = []
+        self._timed = 0
+        self._look_at = 0.0
+        self._looked = False
+        self._moved_at = time.perf_counter()
+
+    def watch(self, request: Any, operation: Outgoing | Incoming) -> None:
+        """Tell `operation` when MPI's `request` has ended."""
+        self._requests.append(request)
+        self._operations.append(operation)
+
+    def receive(self, incoming: Incoming) -> None:
+        """Start a receive, or queue it behind a long one of the same line."""
+        key = incoming.line.key
+        behind = self._behind.get(key)
+        if behind is not None:
+            behind.append(incoming)
+            return
+        if incoming.long:
+            self._behind[key] = deque()
+        self.watch(incoming.post(), incoming)
+
+    def timer(self, seconds: float) -> Request:
+        """Return a request that is done when `seconds` have passed."""
+        request = Request(f"{seconds} s of computation")
+        self._timed += 1
+        heappush(self._timers, (time.perf_counter() + seconds, self._timed, request))
+        return request
+
+    def drain(self, *raws: Any, limit: float = 10.0) -> None:
+        """Let the sends of MPI's communicators `raws` end; ProtocolError after `limit` seconds."""
+        deadline = time.perf_counter() + limit
+        while sends := [o.label for o in self._of(raws) if isinstance(o, Outgoing)]:
+            if time.perf_counter() > deadline:
+                raise ProtocolError(f"never received: {'; '.join(sends)}")
+            self.progress()
+            self.idle()
+
+    def cancel(self, *raws: Any) -> None:
+        """Give up what is under way on `raws`: receives that nobody will answer."""
+        for operation in self._of(raws):
+            index = self._operations.index(operation)
+            self._requests[index].Cancel()
+            self._requests[index].Wait()
+            self._remove(index)
+
+    def _of(self, raws: tuple[Any, ...]) -> list[Outgoing | Incoming]:
+        return [o for o in self._operations if any(o.raw is raw for raw in raws)]
+
+    def progress(self) -> bool:
+        """Let finished operations finish; return whether any did."""
+        now = time.perf_counter()
+        moved = False
+        while self._timers and self._timers[0][0] <= now:
+            heappop(self._timers)[2].finish()
+            moved = True
+        self._looked = now >= self._look_at
+        if self._looked:
+            self._look_at = now + LOOK
+            moved = (bool(self._requests) and self._look()) or moved
+        if moved:
+            self._moved_at = now
+        return moved
+
+    def idle(self) -> None:
+        """Give the core away for a moment, unless `progress` had not looked: then it may look."""
+        self._look_at = 0.0
+        if not self._looked:
+            return
+        now = time.perf_counter()
+        waited = now - self._moved_at
+        if waited < self._spin:
+            return
+        pause = min(max(waited, SHORTEST), LONGEST)
+        if self._timers:
+            pause = min(pause, max(self._timers[0][0] - now, 0.0))
+        time.sleep(pause)
+
+    def _look(self) -> bool:
+        try:
+            ended = self._testsome(self._requests, self._statuses)
+        except RuntimeError as error:  # MPI.Exception, such as a message longer than its buffer
+            pairs = zip(self._requests, self._operations, strict=True)
+            labels = "; ".join(operation.label for request, operation in pairs if not request)
+            raise ProtocolError(f"MPI failed in: {labels}: {error}") from error
+        if not ended:
+            return False
+        gone = []
+        for index, status in zip(ended, self._statuses):  # noqa: B905 - statuses may be longer
+            more = self._operations[index].advance(status)
+            if more is None:
+                gone.append(index)
+            else:
+                self._requests[index] = more
+        for index in sorted(gone, reverse=True):
+            self._remove(index)
+        return True
+
+    def _remove(self, index: int) -> None:
+        operation = self._operations[index]
+        request, last = self._requests.pop(), self._operations.pop()
+        if index < len(self._requests):
+            self._requests[index], self._operations[index] = request, last
+        if self._behind and isinstance(operation, Incoming) and operation.long:
+            self._follow(operation.line.key)
+
+    def _follow(self, key: tuple[int, int, int]) -> None:
+        """Start the receives that waited for a long one of their line, up to the next long one."""
+        behind = self._behind[key]
+        while behind:
+            incoming = behind.popleft()
+            self.watch(incoming.post(), incoming)
+            if incoming.long:
+                return
+        del self._behind[key]

@@ -1,0 +1,42 @@
+"""Numbers that are not finite: how all ranks learn of them, and what is said in the end.
+
+A worker whose displacement is not finite says NaN in every message from then on, past all
+memories, and computes no more; whoever hears it ends up the same way. So no message is missing,
+nobody waits in vain, and the detection needs no maximum (MPI's MAX may lose a NaN). After the last
+clock all ranks agree on who was first and raise `Diverged`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mpiddl.comm import Communicator
+from mpiddl.comm.collectives import naive
+from mpiddl.comm.engine import Task
+from mpiddl.errors import Diverged
+
+__all__ = ["first_divergence", "refuse_divergence"]
+
+
+def first_divergence(comm: Communicator, lost: int | None) -> Task[tuple[int, int] | None]:
+    """Agree on the (rank, clock) that first said something not finite; None if nobody did."""
+    clocks = np.zeros(comm.size)
+    clocks[comm.rank] = 0 if lost is None else lost + 1
+    yield from naive.allreduce(comm, clocks)
+    if not clocks.any():
+        return None
+    rank = int(np.argmin(np.where(clocks > 0, clocks, np.inf)))
+    return rank, int(clocks[rank]) - 1
+
+
+def refuse_divergence(job: Any, result: Any) -> None:
+    """Raise Diverged, alike on all ranks, if `result` says so; the curve so far is kept."""
+    if result.diverged is not None:
+        rank, clock = result.diverged
+        raise Diverged(
+            f"{job.variant} on {job.problem.name}: rank {rank} met a number that is not finite in "
+            f"clock {clock}; a smaller step size may help",
+            result,
+        )

@@ -1,0 +1,117 @@
+"""What is learnt, with its constants.
+
+A problem is n objectives f_1 .. f_n, one per worker, and f = (1/n) sum f_i. It computes stochastic
+gradients layer by layer, announcing NEED before it reads a layer of x and READY once that layer's
+gradient is final, and it knows its constants: computed, never assumed; None means unknown.
+
+Reading order: quadratic.py, nonconvex.py, datasets.py, logistic.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from mpiddl.arrays import Array
+from mpiddl.layout import Layout
+from mpiddl.registry import Registry
+
+__all__ = ["NEED", "READY", "Constants", "Event", "Problem", "problem", "problems"]
+
+
+class Event(Enum):
+    """What a gradient announces of a layer."""
+
+    NEED = "need"
+    READY = "ready"
+
+
+NEED, READY = Event.NEED, Event.READY
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of the theorems; None means unknown.
+
+    Parameters
+    ----------
+    L : float or None
+        Smoothness of every f_i.
+    mu : float or None
+        Strong convexity of every f_i; 0 for convex, None if not convex.
+    sigma2 : float or None
+        Bound on E|g_i(x) - grad f_i(x)|^2, total over coordinates, per worker and step.
+    zeta2 : float or None
+        Bound on (1/n) sum_i |grad f_i(x) - grad f(x)|^2.
+    f_star : float or None
+        The minimum of f.
+    """
+
+    L: float | None
+    mu: float | None
+    sigma2: float | None
+    zeta2: float | None
+    f_star: float | None
+
+
+class Problem(Protocol):
+    """n objectives over one flat vector of d parameters."""
+
+    name: str
+    workers: int
+    seed: int
+    layout: Layout
+    dtype: Any
+    constants: Constants
+    optimum: Array | None  # x* (d,), or None if unknown or not unique
+
+    def start(self) -> Array:
+        """Return x0 (d,), the same on every rank."""
+
+    def batch(self, worker: int, step: int) -> Any:
+        """Return what `gradient` needs at this step, from the stream of (seed, worker, step)."""
+
+    def gradient(self, x: Array, batch: Any, out: Array) -> Iterator[tuple[Event, int]]:
+        """Write the stochastic gradient at `x` into `out` (d,), announcing layers.
+
+        Yields (NEED, layer), first layer to last, before x[layer] is read, then (READY, layer),
+        last to first, once out[layer] is final. After READY it neither reads x[layer] nor writes
+        out[layer].
+        """
+
+    def loss(self, x: Array) -> float:
+        """Return f(x), the full objective."""
+
+    def full_gradient(self, x: Array, worker: int | None = None) -> Array:
+        """Return grad f(x), or grad f_i(x) of one worker, exactly; (d,), a new array."""
+
+    def noise2(self, x: Array) -> float:
+        """Return (1/n) sum_i E|g_i(x) - grad f_i(x)|^2 at `x`, exactly."""
+
+
+problems: Registry[Any] = Registry("mpiddl.problems", "problem")
+
+
+def problem(name: str, workers: int, seed: int = 0, **options: Any) -> Problem:
+    """Build a registered problem.
+
+    Parameters
+    ----------
+    name : str
+        Its registered name, e.g. "breast_cancer".
+    workers : int
+        Number n of workers among which it is divided.
+    seed : int
+        The one seed of the run.
+    **options
+        What the problem's own docstring names.
+
+    Raises
+    ------
+    ConfigurationError
+        If the name is unknown or an option is out of range.
+    """
+    made: Problem = problems[name](workers, seed, **options)
+    return made

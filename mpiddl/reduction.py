@@ -1,0 +1,52 @@
+"""An all-reduce for users' own arrays: any shape and memory layout, over mpiddl's collectives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpiddl.arrays import Array, namespace
+from mpiddl.comm.collectives import allreduces
+from mpiddl.comm.engine import Engine
+from mpiddl.errors import BufferMismatch, ConfigurationError
+
+__all__ = ["allreduce"]
+
+
+def allreduce(x: Array, comm: Any, op: str = "mean", collective: str = "halving_doubling") -> Array:
+    """Return the mean or the sum of `x` over all ranks; collective.
+
+    Parameters
+    ----------
+    x : float32 or float64 array, any shape and layout
+        Read only; the same shape and dtype on every rank. Strided, reversed and Fortran-ordered
+        arrays give the result of their C-contiguous copy.
+    comm : MPICommunicator
+        The ranks.
+    op : str
+        "mean" or "sum".
+    collective : str
+        A file in `comm/collectives`.
+
+    Returns
+    -------
+    Array
+        A new C-contiguous array of the shape and dtype of `x`, the same bits on every rank.
+
+    Raises
+    ------
+    BufferMismatch
+        On all ranks, if `x` is not a float32 or float64 array.
+    ConfigurationError
+        On all ranks, if they disagree on shape, dtype, `op` or `collective`, or one is unknown.
+    """
+    dtype, shape = getattr(x, "dtype", type(x).__name__), getattr(x, "shape", None)
+    comm.agree("the shape, dtype, op and collective of allreduce", f"{shape} {dtype} {op}")
+    if str(dtype) not in ("float32", "float64"):
+        raise BufferMismatch(f"allreduce adds float32 or float64 arrays, found {dtype}")
+    if op not in ("mean", "sum"):
+        raise ConfigurationError(f"allreduce knows the ops mean and sum, found {op!r}")
+    total = namespace(x).array(x, order="C", copy=True).reshape(-1)
+    Engine(comm).run(allreduces[collective](comm, total))
+    if op == "mean":
+        total /= comm.size
+    return total.reshape(shape)

@@ -1,0 +1,121 @@
+"""Names of variants: a dict, a decorator and a folder scan; texts that parse and print back.
+
+A variant is one file in its room: the file registers itself under the name that the command line
+uses, and the generic tests find it there. A description such as ``TopK(0.01)`` prints as
+``top_k:0.01``, and `Registry.parse` reads that text.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Any, Generic, TypeVar
+
+from mpiddl.errors import ConfigurationError
+
+__all__ = ["Described", "Registry"]
+
+T = TypeVar("T")
+
+
+class Described:
+    """A frozen description: a dataclass that prints as ``name:value,field=value``.
+
+    The first field prints bare, the others with their names; a field at its default is left out.
+    """
+
+    name = ""
+
+    def __str__(self) -> str:
+        words = []
+        for position, field in enumerate(fields(self)):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value != field.default:
+                words.append(str(value) if position == 0 else f"{field.name}={value}")
+        return ":".join([self.name, ",".join(words)] if words else [self.name])
+
+
+def _value(text: str) -> Any:
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+class Registry(Generic[T]):
+    """The variants of one room by name.
+
+    Parameters
+    ----------
+    room : str
+        Import path of the package whose modules register here.
+    kind : str
+        What is registered, for messages: "compressor", "topology".
+    """
+
+    def __init__(self, room: str, kind: str) -> None:
+        self.room, self.kind = room, kind
+        self._found: dict[str, T] = {}
+        self._scanned = False
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Return a decorator that registers its argument under `name`."""
+
+        def keep(thing: T) -> T:
+            if name in self._found:
+                raise ConfigurationError(f"two {self.kind}s are called {name!r}")
+            if isinstance(thing, type) and issubclass(thing, Described):
+                thing.name = name
+            self._found[name] = thing
+            return thing
+
+        return keep
+
+    def parse(self, text: str) -> Any:
+        """Build what a text such as ``top_k:0.01`` or ``allreduce:ring`` describes.
+
+        Raises
+        ------
+        ConfigurationError
+            If the name is unknown or its arguments do not fit.
+        """
+        name, _, arguments = text.partition(":")
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        for word in filter(None, arguments.split(",")):
+            key, equals, value = word.partition("=")
+            if equals:
+                named[key.strip()] = _value(value.strip())
+            else:
+                positional.append(_value(word.strip()))
+        make: Any = self[name.strip()]
+        try:
+            return make(*positional, **named)
+        except TypeError as error:
+            raise ConfigurationError(f"{self.kind} {text!r}: {error}") from error
+
+    def _scan(self) -> None:
+        if not self._scanned:
+            self._scanned = True
+            package = importlib.import_module(self.room)
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{self.room}.{module.name}")
+
+    def __getitem__(self, name: str) -> T:
+        self._scan()
+        if name not in self._found:
+            known = ", ".join(sorted(self._found))
+            raise ConfigurationError(f"no {self.kind} is called {name!r}; there are: {known}")
+        return self._found[name]
+
+    def __contains__(self, name: str) -> bool:
+        self._scan()
+        return name in self._found
+
+    def __iter__(self) -> Iterator[str]:
+        self._scan()
+        return iter(sorted(self._found))

@@ -1,0 +1,119 @@
+"""Who owns the vectors of a worker, and the lanes in which they are exchanged.
+
+    x       (d,) the model at which gradients are taken
+    anchor  (d,) the model at the last agreement
+    g       (d,) the gradient of this step, written by the problem
+    delta   (d,) the displacement of this clock: what the exchange is about
+
+With an inner optimizer a worker moves x and the displacement is anchor - x; without one it is the
+mean gradient of the clock, and with one step a clock `delta` *is* `g`. A lane is one bucket of
+each; everything with state belongs to a lane, so every algorithm is written for one flat vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from typing import Protocol
+
+from mpiddl.arrays import Array, namespace
+from mpiddl.comm.engine import Wait
+from mpiddl.layout import Bucket, Plan
+from mpiddl.optim import Optimizer, Seats
+
+__all__ = ["Exchange", "Lane", "Lanes", "Replica"]
+
+
+class Exchange(Protocol):
+    """The live end of an architecture, on one rank, for one lane."""
+
+    def push(self, clock: int, finite: bool) -> None:
+        """Say what changed in this clock; never blocks. What is not finite bypasses memories."""
+
+    def pull(self, at_least: int) -> Generator[Wait, None, None]:
+        """Wait until x holds every peer's contributions of clocks <= at_least, and move there.
+
+        Called once per clock. Between steps it alone writes x and anchor, through the outer seat.
+        """
+
+
+class Replica:
+    """The four vectors of one worker, of the kind of the start `x0` (d,)."""
+
+    def __init__(self, x0: Array, accumulate: bool) -> None:
+        xp = namespace(x0)
+        self.x, self.anchor = x0.copy(), x0.copy()
+        self.g = xp.zeros_like(x0)
+        self.delta = xp.zeros_like(x0) if accumulate else self.g
+
+
+class Lane:
+    """All that concerns one bucket on one rank; the vectors (b,) are views into the replica."""
+
+    def __init__(self, replica: Replica, bucket: Bucket, seats: Seats, period: int) -> None:
+        span = bucket.span
+        self.bucket, self.period = bucket, period
+        self.x, self.anchor = replica.x[span], replica.anchor[span]
+        self.g, self.delta = replica.g[span], replica.delta[span]
+        self.inner: Optimizer | None = seats.inner.open(self.x) if seats.inner else None
+        self.outer = seats.outer.open(self.x)
+        self.exchange: Exchange  # given by the architecture, which needs the lane
+        self.pulled = -1  # the last clock whose exchange is in x
+
+    def absorb(self, step: int, h: int) -> None:
+        """Take in the gradient of `step`, the h-th of its clock."""
+        if self.inner is not None:
+            self.inner.apply(self.x, self.g, step)
+        elif self.period > 1:
+            if h == 0:
+                self.delta[...] = 0
+            self.g /= self.period
+            self.delta += self.g
+
+    def push(self, clock: int) -> bool:
+        """Say the displacement of this clock; return whether it is finite."""
+        if self.inner is not None:
+            namespace(self.x).subtract(self.anchor, self.x, out=self.delta)
+        finite = _finite(self.delta)
+        if not finite:
+            self.delta[...] = float("nan")  # the others must hear of it, whatever the words
+        self.exchange.push(clock, finite)
+        return finite
+
+    def pull(self, clock: int, at_least: int) -> Generator[Wait, None, None]:
+        """Bring the exchange of `clock` into x, once."""
+        if self.pulled < clock:
+            self.pulled = clock
+            yield from self.exchange.pull(at_least)
+
+
+class Lanes:
+    """The lanes of a plan, and which of them a layer touches."""
+
+    def __init__(self, plan: Plan, lanes: Iterable[Lane]) -> None:
+        self.all = tuple(lanes)
+        layers = range(max(bucket.layers.stop for bucket in plan.buckets))
+        self._touching = tuple(
+            tuple(self.all[bucket.index] for bucket in plan.touching(layer)) for layer in layers
+        )
+        self._missing = [0] * len(self.all)
+
+    def __iter__(self) -> Iterator[Lane]:
+        return iter(self.all)
+
+    def touching(self, layer: int) -> tuple[Lane, ...]:
+        """Return the lanes that hold a part of `layer`."""
+        return self._touching[layer]
+
+    def completed_by(self, layer: int) -> Iterator[Lane]:
+        """Yield the lanes whose layers are all ready, now that `layer` is."""
+        for lane in self._touching[layer]:
+            index = lane.bucket.index
+            self._missing[index] = (self._missing[index] or len(lane.bucket.layers)) - 1
+            if self._missing[index] == 0:
+                yield lane
+
+
+def _finite(v: Array) -> bool:
+    """Whether all entries of `v` are finite; one sum decides nearly always."""
+    xp = namespace(v)
+    return bool(xp.isfinite(v.sum())) or bool(xp.isfinite(v).all())

@@ -1,0 +1,122 @@
+"""A variant: one answer to each of the four questions, and who moves.
+
+    bsp / allreduce / ef+top_k:0.01 / layerwise / sgd:0.1
+    when  with whom   in what words   in what order  how
+
+`Variant.parse` reads that line and `str` prints it. The seats are written INNER>OUTER, as in
+``sgd:0.1>sgd:1`` or ``none>sgd:0.1``; a lone ``sgd:0.1`` takes the natural seat: the outer one
+where gradients travel (one step a clock, all-reduce, no memory), else the inner one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mpiddl.architecture import Architecture, architectures
+from mpiddl.compression import Channel, compressors
+from mpiddl.compression.direct import Direct
+from mpiddl.compression.error_feedback import ErrorFeedback
+from mpiddl.errors import ConfigurationError
+from mpiddl.optim import Rule, Seats, optimizers
+from mpiddl.optim.sgd import SGD
+from mpiddl.schedule import Schedule, schedules
+from mpiddl.synchronization import Synchronization, synchronizations
+
+__all__ = ["Variant"]
+
+GRAMMAR = "SYNCHRONIZATION / ARCHITECTURE / CHANNEL / SCHEDULE / OPTIMIZER"
+EXAMPLE = "bsp / allreduce / ef+top_k:0.01 / whole / sgd:0.1"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A distributed SGD algorithm; frozen, the same on every rank."""
+
+    sync: Synchronization
+    architecture: Architecture
+    channel: Channel
+    schedule: Schedule
+    seats: Seats
+
+    @classmethod
+    def parse(cls, text: str) -> Variant:
+        """Build a variant from its line.
+
+        Raises
+        ------
+        ConfigurationError
+            If the line does not have five parts or a part is unknown.
+        """
+        parts = [part.strip() for part in text.split("/")]
+        if len(parts) != 5:
+            raise ConfigurationError(
+                f"a variant has five parts, {GRAMMAR}, found {len(parts)} in {text!r}: "
+                f"write for example {EXAMPLE!r}"
+            )
+        sync = synchronizations.parse(parts[0])
+        architecture = architectures.parse(parts[1])
+        prefix, plus, name = parts[2].rpartition("+")
+        if plus and prefix.strip() != "ef":
+            raise ConfigurationError(f"no channel is called {prefix!r}; there is: ef+COMPRESSOR")
+        make: Any = ErrorFeedback if plus else Direct
+        channel = make(compressors.parse(name))
+        schedule = schedules.parse(parts[3])
+        inner, above, outer = parts[4].rpartition(">")
+        if above:
+            seats = Seats(
+                None if inner.strip() == "none" else optimizers.parse(inner),
+                optimizers.parse(outer),
+            )
+        else:
+            seats = natural_seats(sync, architecture, channel, optimizers.parse(outer))
+        return cls(sync, architecture, channel, schedule, seats)
+
+    def __str__(self) -> str:
+        seats: object = self.seats
+        for rule in (self.seats.inner, self.seats.outer):
+            if rule and self.seats == natural_seats(
+                self.sync, self.architecture, self.channel, rule
+            ):
+                seats = rule
+        parts = (self.sync, self.architecture, self.channel, self.schedule, seats)
+        return " / ".join(str(part) for part in parts)
+
+    def check(self, problem: Any, size: int) -> None:
+        """Refuse what cannot work, before any message; pure, so all ranks refuse alike.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be learnt.
+        size : int
+            Number of ranks.
+
+        Raises
+        ------
+        ConfigurationError
+            If two parts disagree; names both and a remedy.
+        """
+        if problem.workers != size:
+            raise ConfigurationError(
+                f"problem {problem.name} is divided among {problem.workers} workers, but there "
+                f"are {size} ranks: make it with workers={size}"
+            )
+        if self.channel.remembers and self.seats.inner is None:
+            raise ConfigurationError(
+                f"{self.channel} remembers displacements, so the step must be taken before it: "
+                f"seat the optimizer inside, as in {self.seats.outer}>sgd:1"
+            )
+        self.architecture.check(self.channel, self.seats, size)
+
+
+def natural_seats(
+    sync: Synchronization, architecture: Architecture, channel: Channel, rule: Rule
+) -> Seats:
+    """Return the seats that a lone optimizer takes: outer where gradients travel, else inner."""
+    gradients = (
+        sync.period == 1
+        and getattr(architecture, "name", "") == "allreduce"
+        and not channel.remembers
+    )
+    return Seats(None, rule) if gradients else Seats(rule, SGD(1))

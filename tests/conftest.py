@@ -1,0 +1,16 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+# The same examples on every rank and every day: an example that fails on one rank alone hangs all.
+settings.register_profile("mpiddl", derandomize=True, database=None, deadline=None)
+settings.load_profile("mpiddl")
+
+
+def pytest_ignore_collect(collection_path, config: pytest.Config) -> bool | None:
+    """Leave tests/mpi to test_mpi.py, which starts it under mpirun with --with-mpi."""
+    inside = collection_path == config.rootpath / "tests" / "mpi"
+    return True if inside and not config.getoption("--with-mpi", default=False) else None

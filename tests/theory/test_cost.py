@@ -1,0 +1,133 @@
+"""The cost formulas against schedules counted by hand, their limits, and wrong schedules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from theory import wire
+from theory.cost import ALLGATHER, ALLREDUCE, BARRIER, Cost, ceil_log2, floor_log2, gossip
+
+SIZES = (0, 1, 2, 5, 7, 24, 1000)
+RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 16, 100)
+
+
+def split(b: int, parts: int) -> list[int]:
+    """Blocks that differ by one entry at most."""
+    return [len(block) for block in np.array_split(np.arange(b), parts)]
+
+
+def ring(n: int, b: int) -> tuple[int, int]:
+    """Messages and entries of a ring, step by step."""
+    blocks = split(b, n)
+    sent = [blocks[(rank - step) % n] for step in range(2 * (n - 1)) for rank in range(n)]
+    return len(sent), sum(sent)
+
+
+def halving(n: int, b: int) -> tuple[int, int, int]:
+    """Messages, entries, and entries on the longest chain of halving and doubling."""
+    p = 1 << (n.bit_length() - 1)
+    messages, entries, chain, windows, pairs = 2 * (n - p), 2 * (n - p) * b, 0, [b], p // 2
+    while pairs:
+        halves = [half for window in windows for half in split(window, 2)]
+        messages += 2 * 2 * pairs * len(windows)
+        entries += 2 * pairs * sum(halves)
+        chain += 2 * max(halves)
+        windows, pairs = halves, pairs // 2
+    return messages, entries, chain + (2 * b if n > p else 0)
+
+
+@pytest.mark.parametrize("n", RANKS)
+@pytest.mark.parametrize("b", SIZES)
+def test_counts_equal_the_schedule(n: int, b: int) -> None:
+    w = 8
+    cost = ALLREDUCE["ring"].at(n=n, b=b, w=w)
+    assert (cost.messages, cost.bytes) == tuple(np.multiply(ring(n, b), (1, w)))
+    messages, entries, chain = halving(n, b)
+    cost = ALLREDUCE["halving_doubling"].at(n=n, b=b, w=w, be=1.0)
+    assert (cost.messages, cost.bytes, cost.time) == (messages, w * entries, w * chain)
+
+
+def test_three_ranks_by_hand() -> None:
+    """Every message of n = 3, b = 5 (blocks 2, 2, 1), w = 1, written out."""
+    counts = {name: (c.at(n=3, b=5).messages, c.at(n=3, b=5).bytes) for name, c in ALLREDUCE.items()}
+    assert counts["naive"] == (4, 5 + 5 + 5 + 5)
+    assert counts["ring"] == (12, 4 * (2 + 2 + 1))
+    assert counts["recursive_doubling"] == (1 + 2 + 1, 5 + 2 * 5 + 5)
+    assert counts["halving_doubling"] == (1 + 2 + 2 + 1, 5 + (2 + 3) + (3 + 2) + 5)
+    assert counts["tree"] == (4, 20)
+    assert ALLGATHER["ring"].at(n=3, b=5).bytes == 3 * 2 * 5
+    assert BARRIER.at(n=3, b=0, al=1.0) == BARRIER.at(n=3, b=9, al=1.0)
+    assert BARRIER.at(n=3, b=0, al=1.0).messages == 6
+    assert gossip(2).at(n=3, b=5, al=1.0, be=1.0).time == 2 * (1 + 5)
+
+
+@pytest.mark.parametrize("name", ALLREDUCE)
+def test_limits(name: str) -> None:
+    cost = ALLREDUCE[name]
+    alone = cost.at(n=1, b=100, w=8, al=1.0, be=1.0, ga=1.0)
+    assert (alone.messages, alone.bytes, alone.time) == (0, 0, 0.0)
+    for n in (2, 3, 100):
+        empty = cost.at(n=n, b=0, w=8, al=1.0, be=1.0, ga=1.0)
+        assert empty.bytes == 0
+        assert empty.messages > 0
+        assert empty.time == round(empty.time), "no bytes: latencies alone"
+        free = cost.at(n=n, b=100, w=8, be=1.0, ga=1.0).time
+        assert free + cost.at(n=n, b=100, w=8, al=1.0).time == pytest.approx(
+            cost.at(n=n, b=100, w=8, al=1.0, be=1.0, ga=1.0).time
+        )
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 100])
+@pytest.mark.parametrize("name", ALLREDUCE)
+def test_nothing_beats_the_lower_bounds(name: str, n: int) -> None:
+    b = 60 * n
+    cost = ALLREDUCE[name]
+    assert cost.at(n=n, b=b, be=1.0).time >= 2 * (n - 1) / n * b
+    assert cost.at(n=n, b=b, ga=1.0).time >= (n - 1) / n * b
+    assert cost.at(n=n, b=b, al=1.0).time >= np.ceil(np.log2(n))
+    assert cost.at(n=n, b=b).bytes >= 2 * (n - 1) * b
+
+
+def test_bounds_are_attained() -> None:
+    assert ALLREDUCE["ring"].at(n=8, b=80, be=1.0).time == 2 * 7 / 8 * 80
+    assert ALLREDUCE["halving_doubling"].at(n=8, b=80, ga=1.0).time == 7 / 8 * 80
+    assert ALLREDUCE["recursive_doubling"].at(n=8, b=80, al=1.0).time == 3
+
+
+def test_fold_is_paid_only_between_powers_of_two() -> None:
+    for name in ("recursive_doubling", "halving_doubling"):
+        time = [ALLREDUCE[name].at(n=n, b=8, al=1.0, be=1.0, ga=1.0).time for n in (4, 5, 7, 8)]
+        assert time[1] == time[2] == time[0] + 2 * (1 + 8) + 8
+
+
+def test_logarithms_are_exact() -> None:
+    for k in (1, 2, 10, 60):
+        assert [floor_log2((1 << k) + e) for e in (-1, 0, 1)] == [k - 1, k, k]
+        assert [ceil_log2((1 << k) + e) for e in (-1, 0, 1)] == [k if k > 1 else 0, k, k + 1]
+
+
+def test_a_ring_of_whole_vectors_is_told_apart() -> None:
+    """Negative control: sending the vector instead of a block at every step."""
+    n, b = 4, 10
+    wrong = Cost(ALLREDUCE["ring"].messages, ALLREDUCE["ring"].bytes * n, ALLREDUCE["ring"].time)
+    assert wrong.at(n=n, b=b).messages == ring(n, b)[0]
+    assert wrong.at(n=n, b=b).bytes != ring(n, b)[1]
+
+
+def test_impossible_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match="no cost"):
+        ALLREDUCE["ring"].at(n=0, b=1)
+    with pytest.raises(ValueError, match="no cost"):
+        ALLREDUCE["ring"].at(n=2, b=1, be=-1.0)
+
+
+def test_gossip_has_no_more_neighbours_than_ranks() -> None:
+    assert [gossip(2).at(n=n, b=3, w=4).messages for n in (1, 2, 3, 8)] == [0, 2, 6, 16]
+
+
+def test_payloads() -> None:
+    assert [int(wire.identity(b, 4)) for b in (0, 3)] == [0, 12]
+    assert int(wire.top_k(3, 8)) == 36
+    assert [int(wire.sign(b, 4)) for b in (0, 1, 8, 9)] == [4, 5, 5, 6]
+    assert set(wire.PAYLOAD) == {"identity", "top_k", "sign"}

@@ -1,0 +1,143 @@
+"""Every registered compressor: what its file promises, at sizes and vectors where codes break."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mpiddl.compression import Contractive, Key, compressors
+from mpiddl.compression.top_k import TopK
+from mpiddl.errors import ConfigurationError
+from theory import wire as formulas
+
+SIZES = (0, 1, 7, 8, 9, 1000)
+KEY = Key(seed=7, speaker=0, bucket=0)
+every_compressor = pytest.mark.parametrize("name", list(compressors))
+every_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+
+
+def roundtrip(compressor, v, key=KEY):
+    """Return what the others hear of v, and the bytes that travelled."""
+    payload = np.full(compressor.wire(v.size, v.dtype).nbytes, 0xAB, np.uint8)
+    used = compressor.encode(v, payload, key)
+    out = np.full(v.shape, np.nan, v.dtype)
+    compressor.decode(payload[:used].copy(), out, key)
+    return out, used
+
+
+def vectors(b, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    normal = rng.standard_normal(b)
+    spiky = normal**5
+    outlier = np.where(np.arange(b) == b // 2, 1e6, normal)
+    yield from (v.astype(dtype) for v in (normal, spiky, outlier, np.ones(b), np.zeros(b)))
+
+
+@every_compressor
+@every_dtype
+@pytest.mark.parametrize("b", SIZES)
+def test_quality_holds_on_every_vector(name, dtype, b):
+    compressor = compressors.parse(name)
+    quality = compressor.quality(b)
+    for v in vectors(b, dtype):
+        draws = [roundtrip(compressor, v, KEY.at(turn))[0] for turn in range(200)]
+        error2 = np.mean([((draw - v) ** 2).sum() for draw in draws])
+        room = 1 + 1e-5 if np.ptp([((d - v) ** 2).sum() for d in draws]) == 0 else 1.2
+        factor = 1 - quality.delta if isinstance(quality, Contractive) else quality.omega
+        assert error2 <= factor * (v**2).sum() * room + 1e-30
+
+
+@every_compressor
+@every_dtype
+@pytest.mark.parametrize("b", SIZES)
+def test_zeros_come_back_as_zeros(name, dtype, b):
+    out, _ = roundtrip(compressors.parse(name), np.zeros(b, dtype))
+    assert np.array_equal(out, np.zeros(b, dtype))
+
+
+@every_compressor
+@pytest.mark.parametrize("b", SIZES)
+def test_input_is_read_only_and_may_be_strided_or_reversed(name, b):
+    compressor = compressors.parse(name)
+    table = np.random.default_rng(1).standard_normal((b, 3))
+    for view in (table[:, 1], table[::-1, 2], np.asfortranarray(table)[:, 0]):
+        view.flags.writeable = False
+        before = view.copy()
+        out, used = roundtrip(compressor, view)
+        again, same = roundtrip(compressor, np.ascontiguousarray(view))
+        assert np.array_equal(out, again)
+        assert used == same
+        assert np.array_equal(view, before)
+
+
+@every_compressor
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("b", [1, 8, 1000])
+def test_what_is_not_finite_is_never_hidden(name, bad, b):
+    v = np.zeros(b)
+    v[b // 3] = bad
+    out, _ = roundtrip(compressors.parse(name), v)
+    assert not np.isfinite(out).all()
+
+
+@every_compressor
+def test_same_key_same_payload_and_no_global_generator(name):
+    compressor, v = compressors.parse(name), np.random.default_rng(2).standard_normal(100)
+    state = np.random.get_state()[1].copy()  # noqa: NPY002 - the generator that must stay untouched
+    assert np.array_equal(roundtrip(compressor, v)[0], roundtrip(compressor, v)[0])
+    assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
+
+
+@every_compressor
+def test_text_parses_back(name):
+    assert str(compressors.parse(str(compressors.parse(name)))) == str(compressors.parse(name))
+
+
+@every_dtype
+@pytest.mark.parametrize("b", SIZES)
+def test_bytes_that_travel_are_those_of_the_formula(dtype, b):
+    w, v = np.dtype(dtype).itemsize, np.ones(b, dtype)
+    top = TopK(0.3)
+    assert roundtrip(compressors.parse("identity"), v)[1] == formulas.identity(b, w)
+    assert roundtrip(compressors.parse("sign"), v)[1] == formulas.sign(b, w)
+    assert roundtrip(top, v)[1] == formulas.top_k(top.count(b), w)
+    assert roundtrip(top, v)[1] != formulas.top_k(top.count(b) + 1, w)
+
+
+@pytest.mark.parametrize("b", [2, 3, 1000])
+def test_top_k_keeps_the_largest_and_breaks_ties_by_index(b):
+    out, _ = roundtrip(TopK(0.5), np.ones(b))
+    k = TopK(0.5).count(b)
+    assert out.nonzero()[0].tolist() == list(range(k))
+    v = np.random.default_rng(3).permutation(b) + 1.0
+    kept = roundtrip(TopK(0.5), v)[0]
+    assert sorted(kept[kept > 0]) == sorted(v)[b - k :]
+
+
+@pytest.mark.parametrize("ratio", [0, -0.1, 1.5, float("nan"), "many"])
+def test_top_k_refuses_a_share_outside_0_1(ratio):
+    with pytest.raises(ConfigurationError, match="share of entries"):
+        TopK(ratio)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "b", "k"), [(1e-9, 1000, 1), (1, 7, 7), (0.5, 3, 2), (0.1, 0, 0)]
+)
+def test_top_k_counts(ratio, b, k):
+    assert TopK(ratio).count(b) == k
+
+
+def test_signs_of_zeros_are_their_sign_bits():
+    out, used = roundtrip(compressors.parse("sign"), np.array([0.0, -0.0, 1.0, -1.0]))
+    assert out.tolist() == [0.5, -0.5, 0.5, -0.5]
+    assert used == 8 + 1  # one true bit per entry
+
+
+def test_worst_cases_attain_the_constants():
+    b = 8
+    error2 = ((roundtrip(TopK(0.25), np.ones(b))[0] - 1) ** 2).sum()
+    assert error2 == (1 - TopK(0.25).quality(b).delta) * b
+    spike = np.zeros(b)
+    spike[0] = 1.0
+    error2 = ((roundtrip(compressors.parse("sign"), spike)[0] - spike) ** 2).sum()
+    assert error2 == pytest.approx(1 - 1 / b, rel=1e-14)

@@ -1,0 +1,96 @@
+"""Where a bound is attained: problems on which measured / bound reaches 1, by exact moments.
+
+A bound that is attained cannot be improved: nine tenths of it must be violated here, which also
+shows that the comparison can fail. No sampling noise: ratios are exact up to rounding.
+
+bsp-nonconvex      iso; ratio 1 - O(1/T)           bsp-sc-const       iso; 1 at every T
+bsp-convex         iso, gam = 1/L; ratio 1 - O(1/T)  bsp-sc-decreasing  iso, a = 1; 1 at every T
+gossip-consensus   start at the top singular vector of W - J; 1 at every T
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from theory.catalogue import THEOREMS
+from theory.mixing import lam, matrix
+from theory.moments import moments
+from theory.testbed import Floats
+from theory.theorem import Measure
+from theory.trials import Trial
+
+__all__ = ["TIGHTENED", "WORST_CASES", "WorstCase", "exact_ratios", "worst_case"]
+
+TIGHTENED = 0.9  # a bound multiplied by this must be violated
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The largest measured / bound over T."""
+
+    theorem: str
+    setting: str
+    ratio: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the bound holds and nine tenths of it do not."""
+        return TIGHTENED < self.ratio <= 1 + ROUNDING
+
+
+def exact_ratios(trial: Trial) -> Floats:
+    """Return measured / bound at every T = H, 2 H, .., trial.T, by exact moments.
+
+    Raises
+    ------
+    ValueError
+        If the recursion is not linear, or a condition of the theorem is violated.
+    """
+    theorem, values = THEOREMS[trial.theorem], trial.values()
+    exact = moments(trial)
+    left = {
+        Measure.GRADSQ: lambda: exact.averages("gradsq"),
+        Measure.GAP: lambda: exact.averages("gap"),
+        Measure.DIST: lambda: exact.dist[1:],
+    }[theorem.measure]()
+    when = np.arange(trial.H, trial.T + 1, trial.H)
+    bounds = np.array([theorem.at(**{**values, "T": int(steps)}) for steps in when])
+    ratios: Floats = left[when - 1] / bounds
+    return ratios
+
+
+def _bsp(theorem: str, gam: float = 0.0, offset: float | None = None) -> WorstCase:
+    trial = Trial(theorem, "iso", n=8, T=400, gam=gam, offset=offset)
+    step = f"gam = {gam}" if offset is None else f"a = {offset}"
+    return WorstCase(theorem, f"iso, n = 8, {step}", float(exact_ratios(trial).max()))
+
+
+def _gossip() -> WorstCase:
+    name, n = "gossip-consensus", 8
+    w = matrix("ring", n)
+    x = np.linalg.svd(w - 1 / n)[2][0]
+    ratios = []
+    for steps in range(1, 51):
+        x = w @ x
+        bound = THEOREMS[name].at(lam=lam("ring", n), T=steps, C0=1.0)
+        ratios.append(float(np.linalg.norm(x - x.mean())) / bound)
+    return WorstCase(name, "ring, n = 8, top singular vector", max(ratios))
+
+
+WORST_CASES: dict[str, Callable[[], WorstCase]] = {
+    "bsp-nonconvex": lambda: _bsp("bsp-nonconvex", gam=0.5),
+    "bsp-sc-const": lambda: _bsp("bsp-sc-const", gam=0.3),
+    "bsp-sc-decreasing": lambda: _bsp("bsp-sc-decreasing", offset=1.0),
+    "bsp-convex": lambda: _bsp("bsp-convex", gam=1.0),
+    "gossip-consensus": _gossip,
+}
+"""One for every bound that is attained."""
+
+
+def worst_case(theorem: str) -> WorstCase | None:
+    """Return the worst case of a theorem; None if its bound is not known to be attained."""
+    return WORST_CASES[theorem]() if theorem in WORST_CASES else None
