@@ -97,7 +97,7 @@ $(READY): setup.cfg pyproject.toml
 	        echo "no Python 3.11 or newer was found. Debian, Ubuntu: apt install python3.11-venv;" \
 	             "elsewhere: make PYTHON=/path/to/python3" >&2; exit 1; \
 	    fi; \
-	    echo "making $(VENV) with $$($$python --version): once, about a minute"; \
+	    echo "making $(VENV) with $$($$python --version): once, about a minute, 600 MB"; \
 	    if ! $$python -m venv $(VENV) >/dev/null; then \
 	        rm -rf $(VENV); \
 	        echo "$$python cannot make an environment. Debian, Ubuntu: apt install" \

@@ -7,8 +7,6 @@ lane takes it in and, at the last step of a clock, says what changed. All waitin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,7 +176,9 @@ def run(job: Run, comm: Any = None) -> Result:
     Diverged
         On all ranks, after the last clock, if a displacement was not finite.
     """
-    with _opened(comm) as ours:
+    from mpiddl.comm.mpi import opened  # only here: the simulator needs no MPI
+
+    with opened(comm) as ours:
         job.check(ours.size)
         ours.agree("variant", str(job.variant))
         ours.agree("problem, seed, clocks and snapshots", _signature(job))
@@ -188,18 +188,6 @@ def run(job: Run, comm: Any = None) -> Result:
         ours.reconcile()
     refuse_divergence(job, result)
     return result
-
-
-@contextmanager
-def _opened(comm: Any) -> Iterator[Any]:
-    from mpiddl.comm.mpi import MPICommunicator  # only here: the simulator needs no MPI
-
-    if isinstance(comm, MPICommunicator):
-        yield comm
-        return
-    ours = MPICommunicator(comm)
-    yield ours
-    ours.close()
 
 
 def _signature(job: Run) -> tuple[Any, ...]:

@@ -76,7 +76,7 @@ def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
                 whole, rest = divmod(weight.p, weight.q)
                 result *= p**whole * _generator(p, sp.Rational(1, weight.q)) ** rest
             else:
-                result *= _generator(p, letter) ** weight
+                result *= _generator(p, letter) ** (weight % 2 if p == -1 else weight)
     return result
 
 

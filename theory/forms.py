@@ -78,14 +78,19 @@ class Vector:
     terms: Mapping[Base, sp.Expr]
 
     @classmethod
+    def of(cls, base: Base) -> Vector:
+        """Return the base vector `base`."""
+        return cls({base: sp.Integer(1)})
+
+    @classmethod
     def mean(cls, name: str) -> Vector:
         """Return the mean of the stack `name`."""
-        return cls({Base(name, "mean"): sp.Integer(1)})
+        return cls.of(Base(name, "mean"))
 
     @classmethod
     def deviation(cls, name: str) -> Vector:
         """Return the deviation of the stack `name` from its mean."""
-        return cls({Base(name, "deviation"): sp.Integer(1)})
+        return cls.of(Base(name, "deviation"))
 
     @classmethod
     def stack(cls, name: str) -> Vector:

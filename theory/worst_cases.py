@@ -19,7 +19,6 @@ from theory.catalogue import THEOREMS
 from theory.mixing import lam, matrix
 from theory.moments import moments
 from theory.testbed import Floats
-from theory.theorem import Measure
 from theory.trials import Trial
 
 __all__ = ["TIGHTENED", "WORST_CASES", "WorstCase", "exact_ratios", "worst_case"]
@@ -53,10 +52,10 @@ def exact_ratios(trial: Trial) -> Floats:
     theorem, values = THEOREMS[trial.theorem], trial.values()
     exact = moments(trial)
     left = {
-        Measure.GRADSQ: lambda: exact.averages("gradsq"),
-        Measure.GAP: lambda: exact.averages("gap"),
-        Measure.DIST: lambda: exact.dist[1:],
-    }[theorem.measure]()
+        "GRADSQ": lambda: exact.averages("gradsq"),
+        "GAP": lambda: exact.averages("gap"),
+        "DIST": lambda: exact.dist[1:],
+    }[theorem.measure.quantity]()
     when = np.arange(trial.H, trial.T + 1, trial.H)
     bounds = np.array([theorem.at(**{**values, "T": int(steps)}) for steps in when])
     ratios: Floats = left[when - 1] / bounds

@@ -148,6 +148,8 @@ class guard(ContextDecorator):
         mine = np.array([fate, code, -rank], dtype=np.int64)
         met = self._meeting.Iallgather(mine, fates)
         if not patient(met, inf if fate is Fate.LEFT else GRACE):
+            if isinstance(error, SystemExit):
+                error = SystemExit(f"mpiddl: rank {rank} of {size} left alone: {error.code or 0}")
             _say(error, f" on rank {rank} of {size}")
             MPI.COMM_WORLD.Abort(code or 1)
         worst, code, speaker = max(tuple(row) for row in fates.tolist())

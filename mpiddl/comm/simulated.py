@@ -94,9 +94,9 @@ class SimulatedCommunicator:
         return self.spend(self.network.gamma * target.nbytes)
 
     def spend(self, seconds: float) -> Request:
-        """Let `seconds` of virtual time pass; ProtocolError if negative."""
-        if not seconds >= 0:
-            raise ProtocolError(f"time does not go back: spend({seconds})")
+        """Let `seconds` of virtual time pass; ProtocolError unless finite and at least 0."""
+        if not 0 <= seconds < float("inf"):
+            raise ProtocolError(f"a computation takes a finite time, at least 0: spend({seconds})")
         if seconds == 0:
             return NO_TIME
         computation = Operation(self.rank, "computation", self.traffic)

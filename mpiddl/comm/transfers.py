@@ -23,7 +23,7 @@ from mpiddl.errors import ProtocolError
 __all__ = ["Transfers"]
 
 LOOK = 100e-6  # seconds between two looks while something else can move
-SPIN = 100e-6  # seconds of waiting before the first sleep, if every rank has a core
+SPIN = 1000  # looks in vain before the first sleep, if every rank has a core
 SHORTEST, LONGEST = 20e-6, 200e-6  # seconds asked of one sleep
 
 
@@ -40,7 +40,7 @@ class Transfers:
 
     def __init__(self, testsome: Callable[[list[Any], list[Any]], Any], crowded: bool) -> None:
         self._testsome = testsome
-        self._spin = 0.0 if crowded else SPIN
+        self._spin = 0 if crowded else SPIN
         self._requests: list[Any] = []
         self._operations: list[Outgoing | Incoming] = []
         self._statuses: list[Any] = []
@@ -49,7 +49,7 @@ class Transfers:
         self._timed = 0
         self._look_at = 0.0
         self._looked = False
-        self._moved_at = time.perf_counter()
+        self._in_vain = 0  # looks since something moved
 
     def watch(self, request: Any, operation: Outgoing | Incoming) -> None:
         """Tell `operation` when MPI's `request` has ended."""
@@ -105,8 +105,7 @@ class Transfers:
         if self._looked:
             self._look_at = now + LOOK
             moved = (bool(self._requests) and self._look()) or moved
-        if moved:
-            self._moved_at = now
+        self._in_vain = 0 if moved else self._in_vain + 1
         return moved
 
     def idle(self) -> None:
@@ -114,14 +113,12 @@ class Transfers:
         self._look_at = 0.0
         if not self._looked:
             return
-        now = time.perf_counter()
-        waited = now - self._moved_at
-        if waited < self._spin:
-            return
-        pause = min(max(waited, SHORTEST), LONGEST)
-        if self._timers:
-            pause = min(pause, max(self._timers[0][0] - now, 0.0))
-        time.sleep(pause)
+        asleep = self._in_vain - self._spin
+        if asleep > 0:
+            pause = min(SHORTEST * asleep, LONGEST)
+            if self._timers:
+                pause = min(pause, max(self._timers[0][0] - time.perf_counter(), 0.0))
+            time.sleep(pause)
 
     def _look(self) -> bool:
         try:

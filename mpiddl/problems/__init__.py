@@ -4,7 +4,8 @@ A problem is n objectives f_1 .. f_n, one per worker, and f = (1/n) sum f_i. It 
 gradients layer by layer, announcing NEED before it reads a layer of x and READY once that layer's
 gradient is final, and it knows its constants: computed, never assumed; None means unknown.
 
-Reading order: quadratic.py, nonconvex.py, datasets.py, logistic.py.
+Reading order: base.py, synthetic.py, quadratic.py, nonconvex.py; then datasets.py, sharding.py,
+logistic_loss.py, minimum.py, logistic.py, breast_cancer.py.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from mpiddl.arrays import Array
+from mpiddl.errors import ConfigurationError
 from mpiddl.layout import Layout
 from mpiddl.registry import Registry
 
@@ -113,5 +115,11 @@ def problem(name: str, workers: int, seed: int = 0, **options: Any) -> Problem:
     ConfigurationError
         If the name is unknown or an option is out of range.
     """
-    made: Problem = problems[name](workers, seed, **options)
+    make = problems[name]
+    try:
+        made: Problem = make(workers, seed, **options)
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        raise ConfigurationError(f"problem {name}: {error}") from error
     return made

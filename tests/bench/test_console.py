@@ -82,7 +82,13 @@ def in_pipe(*command: str, **more: str) -> bytes:
 def beneath(folder: Path, name: str, inner: str) -> tuple[str, ...]:
     """Run the shell command `inner` beneath a stand-in for the launcher `name`."""
     (folder / name).symlink_to("/bin/sh")  # a process is called as it was started
-    return ("/bin/sh", "-c", f"{folder / name} -c '{inner}; :'; :")
+    (folder / "inner.sh").write_text(f"{inner}\n:\n")
+    return ("/bin/sh", "-c", '"$0" "$1"; :', str(folder / name), str(folder / "inner.sh"))
+
+
+def script(folder: Path) -> str:
+    (folder / "show.py").write_text(SHOW)
+    return f"'{sys.executable}' '{folder / 'show.py'}'"
 
 
 PLAIN = b"one (3)\ntwo [b] (3)\n"
@@ -119,11 +125,6 @@ def test_a_terminal_that_wants_no_control_codes_gets_none(refusal: dict[str, str
     assert shown.replace(b"\r\n", b"\n").startswith(PLAIN)
 
 
-def script(folder: Path) -> str:
-    (folder / "show.py").write_text(SHOW)
-    return f"{sys.executable} {folder / 'show.py'}"
-
-
 @pytest.mark.parametrize("name", ["mpirun", "hydra_pmi_proxy", "prterun"])
 def test_a_launcher_that_gives_a_pipe_is_seen_through(tmp_path: Path, name: str):
     command = beneath(tmp_path, name, f"{script(tmp_path)} | cat")
@@ -138,7 +139,8 @@ def test_any_other_program_that_gives_a_pipe_is_not(tmp_path: Path):
 @pytest.mark.parametrize("elsewhere", ["> {}", "| cat > {}"])
 def test_a_shell_beneath_the_launcher_may_send_the_output_elsewhere(tmp_path: Path, elsewhere: str):
     log = tmp_path / "log"
-    inner = f'sh -c "{script(tmp_path)} {elsewhere.format(log)}; :"'
+    (tmp_path / "shell.sh").write_text(f"{script(tmp_path)} {elsewhere.format(log)}\n:\n")
+    inner = f"sh '{tmp_path / 'shell.sh'}'"
     assert not on_terminal(*beneath(tmp_path, "mpirun", inner))
     assert log.read_bytes() == PLAIN + b"width 100\n"
 

@@ -257,9 +257,9 @@ def test_messages_to_nobody_to_oneself_or_without_a_tag_are_refused(peer, tag):
             post(entries(1), peer, tag)
 
 
-@pytest.mark.parametrize("seconds", [-1.0, float("nan")])
-def test_time_does_not_go_back(seconds):
-    with pytest.raises(ProtocolError, match="back"):
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_time_does_not_go_back_nor_jump_to_the_end(seconds):
+    with pytest.raises(ProtocolError, match="finite"):
         World(1).communicators[0].spend(seconds)
 
 
@@ -339,6 +339,18 @@ def test_uncounted_messages_take_no_time_and_are_counted_apart():
     plain, measured = (run([program(measure)] * 2)[0][0] for measure in (False, True))
     assert plain[:2] == measured[:2] == (12.0, 36)
     assert (plain[2], measured[2]) == (0, 600)
+
+
+def test_uncounted_messages_do_not_wait_for_ports():
+    def program(comm, engine):
+        peer, aside = 1 - comm.rank, comm.uncounted()
+        counted = [comm.isend(entries(3), peer), comm.irecv(entries(3), peer)]
+        yield [aside.isend(entries(50), peer), aside.irecv(entries(50), peer)]
+        assert comm.now() == 0.0
+        yield counted
+        return comm.now()
+
+    assert run([program] * 2)[0] == [4.0, 4.0]
 
 
 # ------------------------------------------------------------------------------- explanations

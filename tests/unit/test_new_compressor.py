@@ -10,10 +10,11 @@ import mpiddl.examples.my_compressor as example
 
 ROOT = Path(__file__).parents[2]
 SHIM = """
-import pathlib, sys
+import sys
+import pytest
 import mpiddl.compression
 mpiddl.compression.__path__.append(sys.argv[1])
-sys.exit(__import__("pytest").main(["-q", "-p", "no:cacheprovider", "-k", "my_random_k", *sys.argv[2:]]))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "my_random_k", *sys.argv[2:]]))
 """
 
 

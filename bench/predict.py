@@ -1,0 +1,74 @@
+"""What a variant must send, by the formulas of `theory.cost` and `theory.wire`.
+
+The formulas know nothing of how mpiddl sends: here a variant is only read, to see which formula
+speaks of it. Rank 0 alone imports this: the formulas are sympy expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from mpiddl.architecture.allreduce import AllReduce
+from mpiddl.architecture.gossip import Gossip
+from mpiddl.compression.top_k import TopK
+from mpiddl.layout import Layout
+from mpiddl.train import Run
+from mpiddl.variant import Variant
+from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, gossip
+from theory.wire import PAYLOAD
+
+__all__ = ["Formula", "per_clock"]
+
+Formula = Callable[[Run], Evaluated | None]
+DEGREE: dict[str, Callable[[int], int]] = {
+    "ring": lambda n: min(2, n - 1),
+    "complete": lambda n: n - 1,
+}
+
+
+def per_clock(run: Run) -> Evaluated | None:
+    """Return messages and bytes of one clock, totals over all ranks.
+
+    None where no formula speaks of the variant: a compressor, graph or collective that is not in
+    `theory`, or MPI's own all-reduce, which nobody can count.
+    """
+    total = Evaluated(0, 0, 0.0)
+    for size in sizes(run.variant, run.problem.layout):
+        part = _lane(run.variant, size, np.dtype(run.problem.dtype).itemsize, run.problem.workers)
+        if part is None:
+            return None
+        total = Evaluated(total.messages + part.messages, total.bytes + part.bytes, 0.0)
+    return total
+
+
+def sizes(variant: Variant, layout: Layout) -> list[int]:
+    """Return the entries of each piece that travels on its own."""
+    return [bucket.size for bucket in variant.schedule.plan(layout).buckets]
+
+
+def _payload(compressor: Any, b: int, w: int) -> int | None:
+    """Return the bytes of a vector of `b` entries of `w` bytes in the words of `compressor`."""
+    name = getattr(compressor, "name", "")
+    if name not in PAYLOAD:
+        return None
+    count = max(1, ceil(compressor.ratio * b)) if isinstance(compressor, TopK) else b
+    return int(PAYLOAD[name](count, w))
+
+
+def _lane(variant: Variant, b: int, w: int, n: int) -> Evaluated | None:
+    compressor, architecture = variant.channel.compressor, variant.architecture
+    payload = _payload(compressor, b, w)
+    if payload is None:
+        return None
+    if isinstance(architecture, Gossip) and architecture.graph in DEGREE:
+        return gossip(DEGREE[architecture.graph](n)).at(n=n, b=payload, w=1)
+    if isinstance(architecture, AllReduce):
+        if getattr(compressor, "name", "") != "identity":
+            return ALLGATHER["ring"].at(n=n, b=payload, w=1)
+        if architecture.collective in ALLREDUCE:
+            return ALLREDUCE[architecture.collective].at(n=n, b=b, w=w)
+    return None

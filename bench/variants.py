@@ -1,0 +1,86 @@
+"""What bench runs by default: variants by name, and problems by name.
+
+A variant of four parts, without an optimizer, is tried with every step size of the grid; a full
+line of five parts is run as it stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mpiddl.problems import Problem, problems
+from mpiddl.variant import Variant
+
+__all__ = ["NAMED", "Entry", "entry", "grid_of", "make_problem"]
+
+NAMED = {
+    "bsp": "bsp / allreduce / identity / whole",
+    "bsp-ring-layerwise": "bsp / allreduce:ring / identity / layerwise",
+    "local-4": "local:4 / allreduce / identity / whole",
+    "local-16": "local:16 / allreduce / identity / whole",
+    "ef-top-k": "bsp / allreduce / ef+top_k:0.1 / whole",
+    "top-k": "bsp / allreduce / top_k:0.1 / whole",
+    "ef-sign": "bsp / allreduce / ef+sign / whole",
+    "sign": "bsp / allreduce / sign / whole",
+    "local-4-ef-sign": "local:4 / allreduce / ef+sign / whole",
+    "gossip-ring": "bsp / gossip:ring / identity / whole",
+    "gossip-complete": "bsp / gossip:complete / identity / whole",
+}
+GRIDS = {"breast_cancer": (0.3, 1.0, 3.0, 10.0)}  # step sizes; the optimum belongs inside
+RELATIVE = (0.01, 0.03, 0.1, 0.3, 1.0)  # for other problems, in units of 1/L
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the table.
+
+    Parameters
+    ----------
+    line : str
+        Four parts of a variant, or five.
+    """
+
+    line: str
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the line names its own step size."""
+        return self.line.count("/") > 3
+
+    @property
+    def label(self) -> str:
+        """The line for a narrow column: the usual schedule goes without saying."""
+        return self.line.removesuffix(" / whole")
+
+    def variant(self, gam: float | None) -> Variant:
+        """Return the variant with step size `gam`; None is for lines that have their own."""
+        return Variant.parse(self.line if gam is None else f"{self.line} / sgd:{gam!r}")
+
+    def steps(self, grid: tuple[float, ...]) -> tuple[float | None, ...]:
+        """Return the step sizes to try."""
+        return (None,) if self.fixed else grid
+
+
+def entry(text: str) -> Entry:
+    """Return the entry of a name in `NAMED`, or of a variant's line.
+
+    Raises
+    ------
+    ConfigurationError
+        If the line does not parse.
+    """
+    found = Entry(" / ".join(part.strip() for part in NAMED.get(text, text).split("/")))
+    found.variant(None if found.fixed else 1.0)
+    return found
+
+
+def make_problem(name: str, workers: int, seed: int) -> Problem:
+    """Return the registered problem `name` with its default options."""
+    problem: Problem = problems[name](workers, seed)
+    return problem
+
+
+def grid_of(problem: Problem) -> tuple[float, ...]:
+    """Return the step sizes that every variant of a table on `problem` is tried with."""
+    scale = problem.constants.L or 1.0
+    return GRIDS.get(problem.name, tuple(float(f"{step / scale:.2g}") for step in RELATIVE))

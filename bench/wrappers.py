@@ -1,0 +1,178 @@
+"""Problems and channels that behave as others, except for one thing: what is watched, or broken."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mpiddl.arrays import Array, Purpose, stream
+from mpiddl.compression import Channel, Compressor, Key, Line
+from mpiddl.problems import READY, Constants, Event, Problem
+from mpiddl.train import Run
+
+__all__ = ["Log", "Scattered", "SharedNoise", "Trace", "Wrapped", "watched"]
+
+
+class Wrapped:
+    """A problem that does all that `inner` does."""
+
+    def __init__(self, inner: Problem) -> None:
+        self.inner = inner
+        self.name, self.workers, self.seed = inner.name, inner.workers, inner.seed
+        self.layout, self.dtype, self.optimum = inner.layout, inner.dtype, inner.optimum
+        self.constants: Constants = inner.constants
+
+    def start(self) -> Array:
+        """Return x0 (d,)."""
+        return self.inner.start()
+
+    def batch(self, worker: int, step: int) -> Any:
+        """Return what `gradient` needs."""
+        return self.inner.batch(worker, step)
+
+    def gradient(self, x: Array, batch: Any, out: Array) -> Iterator[tuple[Event, int]]:
+        """Write the stochastic gradient at `x` (d,) into `out` (d,), announcing layers."""
+        yield from self.inner.gradient(x, batch, out)
+
+    def loss(self, x: Array) -> float:
+        """Return f(x)."""
+        return self.inner.loss(x)
+
+    def full_gradient(self, x: Array, worker: int | None = None) -> Array:
+        """Return grad f(x) or grad f_i(x), (d,)."""
+        return self.inner.full_gradient(x, worker)
+
+    def noise2(self, x: Array) -> float:
+        """Return the variance of the gradients at `x`."""
+        return self.inner.noise2(x)
+
+
+class SharedNoise(Wrapped):
+    """Broken: all workers draw the noise of worker 0, for problems with additive noise."""
+
+    def batch(self, worker: int, step: int) -> Any:
+        """Return the noise of worker 0 with this worker's own shift."""
+        x = self.start()
+        own = self.full_gradient(x, worker) - self.full_gradient(x, 0)
+        return self.inner.batch(0, step) + own
+
+
+class Scattered(Wrapped):
+    """Pure averaging: the first gradient sends every worker elsewhere, the others are 0.
+
+    With step size 1 worker i stands at x0 - z_i before the first exchange, z_i ~ N(0, I).
+    """
+
+    def batch(self, worker: int, step: int) -> Array:
+        """Return z_i at step 0, then zeros; (d,)."""
+        if step:
+            return np.zeros(self.layout.size)
+        return stream(self.seed, Purpose.START, worker).standard_normal(self.layout.size)
+
+    def gradient(self, x: Array, batch: Array, out: Array) -> Iterator[tuple[Event, int]]:
+        """Write `batch` (d,) into `out` (d,)."""
+        for event, layer in self.inner.gradient(x, np.zeros_like(batch), out):
+            if event is READY:
+                span = self.layout.span(layer)
+                out[span] = batch[span]
+            yield event, layer
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What one worker did: y, g (T, d), its model at the end x (d,), memories e (T + 1, d)."""
+
+    y: Array
+    g: Array
+    x: Array
+    e: Array
+
+
+@dataclass
+class Log:
+    """What is written down during a run, by worker."""
+
+    y: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
+    g: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
+    e: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
+
+    def trace(self, worker: int, x: Array) -> Trace:
+        """Return all of `worker`, which ended at `x` (d,)."""
+        e = [np.zeros_like(x), *self.e[worker]] or [np.zeros_like(x)]
+        if len(e) == 1:
+            e *= len(self.y[worker]) + 1
+        return Trace(np.stack(self.y[worker]), np.stack(self.g[worker]), x, np.stack(e))
+
+
+class Watched(Wrapped):
+    """A problem whose gradients, and the points where they were taken, are written down."""
+
+    def __init__(self, inner: Problem, log: Log) -> None:
+        super().__init__(inner)
+        self.log = log
+
+    def batch(self, worker: int, step: int) -> Any:
+        """Return the inner batch, and who will use it."""
+        return worker, self.inner.batch(worker, step)
+
+    def gradient(self, x: Array, batch: Any, out: Array) -> Iterator[tuple[Event, int]]:
+        """As `inner`; x is whole and unmoved when the first layer is ready."""
+        worker, own = batch
+        y, g = self.log.y[worker], self.log.g[worker]
+        first = True
+        for event, layer in self.inner.gradient(x, own, out):
+            if event is READY:
+                if first:
+                    y.append(x.copy())
+                    g.append(np.empty_like(out))
+                    first = False
+                span = self.layout.span(layer)
+                g[-1][span] = out[span]
+            yield event, layer
+
+
+@dataclass(frozen=True)
+class WatchedChannel:
+    """A channel whose memory is written down after every message; for one lane."""
+
+    inner: Channel
+    log: Log = field(compare=False)
+
+    @property
+    def compressor(self) -> Compressor:
+        """What turns vectors into bytes."""
+        return self.inner.compressor
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what is not said now is said later."""
+        return self.inner.remembers
+
+    def __str__(self) -> str:
+        return str(self.inner)
+
+    def open(self, like: Array, key: Key) -> Line:
+        """Return the line of `inner`, watched."""
+        line: Any = self.inner.open(like, key)
+        send, kept = line.send, self.log.e[key.speaker]
+
+        def watched_send(v: Array) -> Array:
+            payload: Array = send(v)
+            kept.append(line.memory.copy())
+            return payload
+
+        if self.remembers:
+            line.send = watched_send
+        opened: Line = line
+        return opened
+
+
+def watched(run: Run) -> tuple[Run, Log]:
+    """Return `run` with a log of what its workers do; the vector must travel in one piece."""
+    log = Log()
+    variant = replace(run.variant, channel=WatchedChannel(run.variant.channel, log))
+    return replace(run, variant=variant, problem=Watched(run.problem, log)), log

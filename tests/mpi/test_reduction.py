@@ -1,0 +1,63 @@
+"""The public all-reduce: any memory layout gives the result of its C-contiguous copy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mpiddl
+from mpiddl.errors import BufferMismatch, ConfigurationError
+
+pytestmark = pytest.mark.mpi
+
+LAYOUTS = {
+    "plain": lambda a: a,
+    "transposed": lambda a: a.T,
+    "strided": lambda a: a[::2, 1::2],
+    "reversed": lambda a: a[::-1, ::-1],
+    "fortran": np.asfortranarray,
+    "column": lambda a: a[:, 2],
+    "empty": lambda a: a[:0],
+    "scalar": lambda a: a[1, 1, ...],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("op", ["mean", "sum"])
+def test_any_layout(comm, layout, dtype, op):
+    def of(rank):
+        return LAYOUTS[layout](np.arange(24, dtype=dtype).reshape(4, 6) * (rank + 1))
+
+    x = of(comm.rank)
+    x.flags.writeable = False
+    total = mpiddl.allreduce(x, comm, op)
+    factor = sum(range(1, comm.size + 1)) / (comm.size if op == "mean" else 1)
+    assert np.allclose(total, of(0) * factor, rtol=1e-6)
+    assert total.shape == x.shape
+    assert total.dtype == dtype
+    assert total.flags.c_contiguous
+    assert np.array_equal(x, of(comm.rank))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bool", ">f4", "float16", "complex64", "object"])
+def test_other_dtypes_are_refused_on_all_ranks_by_name(comm, dtype):
+    with pytest.raises(BufferMismatch, match=f"found {np.dtype(dtype)}"):
+        mpiddl.allreduce(np.zeros(3, dtype), comm)
+
+
+def test_a_list_is_refused(comm):
+    with pytest.raises(BufferMismatch, match="list"):
+        mpiddl.allreduce([1.0, 2.0], comm)
+
+
+def test_an_unknown_op_is_refused(comm):
+    with pytest.raises(ConfigurationError, match="'max'"):
+        mpiddl.allreduce(np.zeros(3), comm, "max")
+
+
+def test_ranks_with_different_shapes_are_told(comm):
+    if comm.size == 1:
+        pytest.skip("one rank cannot disagree")
+    with pytest.raises(ConfigurationError, match="shape"):
+        mpiddl.allreduce(np.zeros(3 + comm.rank), comm)

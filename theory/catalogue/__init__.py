@@ -1,0 +1,19 @@
+"""The theorems, one family a file; a file is found by its `THEOREMS`.
+
+Read `bsp` first, then `local_sgd`, `gossip`, `error_feedback`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from theory.theorem import Theorem
+
+__all__ = ["THEOREMS"]
+
+THEOREMS: dict[str, Theorem] = {
+    theorem.name: theorem
+    for module in pkgutil.iter_modules(__path__)
+    for theorem in importlib.import_module(f"{__name__}.{module.name}").THEOREMS
+}
