@@ -67,7 +67,7 @@ def undecided(subject: Subject, reason: str, predicted: float = nan) -> Verdict:
 def exponent(
     subject: Subject, x: Sequence[float], samples: Any, predicted: float, reason: str
 ) -> Verdict:
-    """Judge a power law: is `predicted` the slope of log E samples over log x?
+    """Judge a power law: `predicted` should be the slope of log E samples over log x.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def exponent(
 
 
 def bound(subject: Subject, measured: Any, limit: Any, reason: str) -> Verdict:
-    """Judge an upper bound: is E measured / limit at most 1?
+    """Judge an upper bound: E measured / limit should be at most 1.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def equal(
     reason: str,
     tolerance: float = 0.0,
 ) -> Verdict:
-    """Judge an equation without noise: do all measured numbers lie within `tolerance` of it?
+    """Judge an equation without noise: all measured numbers should lie within `tolerance` of it.
 
     The interval is that of the measured numbers; with none of them nothing can be said.
     """

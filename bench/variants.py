@@ -1,4 +1,4 @@
-"""What bench runs by default: variants by name, and problems by name.
+"""What bench runs by default: variants by name, and the step sizes they are tried with.
 
 A variant of four parts, without an optimizer, is tried with every step size of the grid; a full
 line of five parts is run as it stands.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mpiddl.problems import Problem, problems
+from mpiddl.problems import Problem
 from mpiddl.variant import Variant
 
-__all__ = ["NAMED", "Entry", "entry", "grid_of", "make_problem"]
+__all__ = ["NAMED", "Entry", "entry", "grid_of"]
 
 NAMED = {
     "bsp": "bsp / allreduce / identity / whole",
@@ -49,8 +49,8 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """The line for a narrow column: the usual schedule goes without saying."""
-        return self.line.removesuffix(" / whole")
+        """The line for a narrow column: what every variant has goes without saying."""
+        return self.line.replace(" / identity", "").replace(" / whole", "")
 
     def variant(self, gam: float | None) -> Variant:
         """Return the variant with step size `gam`; None is for lines that have their own."""
@@ -72,12 +72,6 @@ def entry(text: str) -> Entry:
     found = Entry(" / ".join(part.strip() for part in NAMED.get(text, text).split("/")))
     found.variant(None if found.fixed else 1.0)
     return found
-
-
-def make_problem(name: str, workers: int, seed: int) -> Problem:
-    """Return the registered problem `name` with its default options."""
-    problem: Problem = problems[name](workers, seed)
-    return problem
 
 
 def grid_of(problem: Problem) -> tuple[float, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,17 @@ class Wrapped:
     def __init__(self, inner: Problem) -> None:
         self.inner = inner
         self.name, self.workers, self.seed = inner.name, inner.workers, inner.seed
-        self.layout, self.dtype, self.optimum = inner.layout, inner.dtype, inner.optimum
-        self.constants: Constants = inner.constants
+        self.layout, self.dtype = inner.layout, inner.dtype
+
+    @cached_property
+    def constants(self) -> Constants:
+        """The constants of all f_i."""
+        return self.inner.constants
+
+    @cached_property
+    def optimum(self) -> Array | None:
+        """The minimiser x* (d,), or None."""
+        return self.inner.optimum
 
     def start(self) -> Array:
         """Return x0 (d,)."""
@@ -84,12 +94,22 @@ class Scattered(Wrapped):
 
 @dataclass(frozen=True)
 class Trace:
-    """What one worker did: y, g (T, d), its model at the end x (d,), memories e (T + 1, d)."""
+    """What one worker did.
+
+    Parameters
+    ----------
+    y, g : (T, d)
+        Where it took gradients, and these.
+    x : (d,)
+        Its model at the end.
+    e : (T + 1, d) or None
+        Its memory before each message and at the end; None if it has none.
+    """
 
     y: Array
     g: Array
     x: Array
-    e: Array
+    e: Array | None
 
 
 @dataclass
@@ -102,10 +122,9 @@ class Log:
 
     def trace(self, worker: int, x: Array) -> Trace:
         """Return all of `worker`, which ended at `x` (d,)."""
-        e = [np.zeros_like(x), *self.e[worker]] or [np.zeros_like(x)]
-        if len(e) == 1:
-            e *= len(self.y[worker]) + 1
-        return Trace(np.stack(self.y[worker]), np.stack(self.g[worker]), x, np.stack(e))
+        kept = self.e.get(worker)
+        e = np.stack([np.zeros_like(x), *kept]) if kept else None
+        return Trace(np.stack(self.y[worker]), np.stack(self.g[worker]), x, e)
 
 
 class Watched(Wrapped):

@@ -15,7 +15,7 @@ import numpy as np
 
 from mpiddl.devices import device_of
 
-__all__ = ["Array", "Purpose", "namespace", "stream"]
+__all__ = ["Array", "Purpose", "namespace", "on_host", "stream"]
 
 Array: TypeAlias = Any  # np.ndarray or cupy.ndarray: 1-D, C-contiguous unless a docstring says more
 
@@ -35,6 +35,17 @@ def namespace(x: Array) -> Any:
     """Return the module (numpy or cupy) whose functions take `x`."""
     device = device_of(x)
     return np if device is None else device.namespace
+
+
+def on_host(x: Array) -> Any:
+    """Return `x` as a NumPy array: itself, or a copy of what the device holds."""
+    device = device_of(x)
+    if device is None:
+        return x
+    host = device.host_buffer(x)
+    device.to_host(host, x)
+    device.synchronize()
+    return host
 
 
 def stream(seed: int, purpose: Purpose, *key: int) -> np.random.Generator:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mpiddl.arrays import Array
+from mpiddl.arrays import Array, on_host
 from mpiddl.comm import Communicator
 from mpiddl.comm.collectives import naive
 from mpiddl.comm.engine import Task
@@ -89,7 +89,7 @@ class Recorder:
         period : int
             Steps per clock.
         """
-        models = np.stack([np.asarray(model, np.float64) for model in self._models])
+        models = np.stack([on_host(model) for model in self._models]).astype(np.float64)
         mean = models.reshape(-1).copy()
         yield from naive.allreduce(comm, mean)
         mean = mean.reshape(models.shape) / comm.size

@@ -39,7 +39,7 @@ n, b, w, al, be, ga = (symbol(letter) for letter in ("n", "b", "w", "al", "be", 
 _i = sp.Symbol("i", integer=True, positive=True)
 
 
-class floor_log2(sp.Function):  # noqa: N801 - prints as it is written
+class floor_log2(sp.Function):  # type: ignore[misc]  # named as it prints
     """The largest integer k with 2^k <= n, exact for every integer n >= 1."""
 
     nargs = 1
@@ -51,7 +51,7 @@ class floor_log2(sp.Function):  # noqa: N801 - prints as it is written
         return sp.Integer(int(value).bit_length() - 1) if value.is_Integer else None
 
 
-class ceil_log2(sp.Function):  # noqa: N801 - prints as it is written
+class ceil_log2(sp.Function):  # type: ignore[misc]  # named as it prints
     """The smallest integer k with 2^k >= n, exact for every integer n >= 1."""
 
     nargs = 1
@@ -124,9 +124,7 @@ class Cost:
             exact = {s: sp.Rational(numbers[s.name]) for s in expression.free_symbols}
             return expression.subs(exact).doit()
 
-        return Evaluated(
-            int(value(self.messages)), int(value(self.bytes)), float(value(self.time))
-        )
+        return Evaluated(int(value(self.messages)), int(value(self.bytes)), float(value(self.time)))
 
 
 def _costs() -> dict[str, Cost]:

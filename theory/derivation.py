@@ -5,8 +5,8 @@ conditions and raises `Refused` if one is not proved: no multiplier of the wrong
 is left over, no step condition wider or narrower than the one that was used. Moves over time
 (`telescope`, `unroll`, ...) are in `theory.moves`.
 
-A proof can be run with a `Mutation`: one coefficient of one axiom or of one one-step inequality is
-changed, or one move is left out. Then it must fail, or compute another bound (`theory.mutants`).
+A proof can be run with a `Mutation`; then it must fail, or compute another bound
+(`theory.mutants`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from theory.algebra import is_zero
 from theory.axioms import AXIOMS
 from theory.forms import ONE, Atom, Claim, Form, Inner, Norm, Scalar, Vector, inner, tidy
 from theory.positivity import Domain
-from theory.theorem import Status, Step
+from theory.statement import Assumption, Status, Step
 
 __all__ = ["Mutation", "Proof", "Refused"]
 
@@ -32,7 +32,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Mutation:
-    """One change to a derivation: at `site`, a term is doubled, dropped or negated, a move skipped."""
+    """One change at `site`: a term is doubled, dropped or negated, or a move is skipped."""
 
     site: str
     kind: str
@@ -59,6 +59,10 @@ class Proof:
         What was shown so far.
     sites : dict of str to tuple of str
         Where the derivation can be mutated, and how.
+    used : set of Assumption
+        The hypotheses of the axioms used so far.
+    perturbation : Expr or None
+        The bound on P, if the derivation has found one.
     """
 
     def __init__(self, domain: Domain, mutation: Mutation | None = None) -> None:
@@ -66,6 +70,7 @@ class Proof:
         self.mutation = mutation
         self.steps: list[Step] = []
         self.sites: dict[str, tuple[str, ...]] = {}
+        self.used: set[Assumption] = set()
         self.perturbation: sp.Expr | None = None
         self._count: dict[str, int] = {}
         self._letters: dict[sp.Dummy, sp.Expr] = {}
@@ -114,6 +119,7 @@ class Proof:
     def axiom(self, name: str, *arguments: object) -> Claim:
         """Return an instance of the axiom `name`."""
         axiom = AXIOMS[name]
+        self.used |= axiom.needs
         terms = axiom.terms(*arguments)
         # c q >= 0 scaled by 2 is the same claim, and so is c q = 0 under any factor.
         alone = ("dropped",) if axiom.equality else ("dropped", "negated")
@@ -169,15 +175,17 @@ class Proof:
             self.refuse(f"the coefficient {coefficient} of {atom} does not vanish at {at}")
         return self.record(Claim(claim.form.without(atom)), label)
 
-    def relax(self, claim: Claim, atom: Atom, coefficient: sp.Expr) -> Claim:
-        """Enlarge the coefficient of `atom` to the simpler `coefficient`."""
+    def relax(self, claim: Claim, atom: Atom, factor: sp.Expr) -> Claim:
+        """Multiply the coefficient of `atom` by `factor` >= 1, to make it simpler."""
         label = self.visit(f"relax {atom}")
         if self.skipped(label):
             return claim
-        more = tidy(coefficient - claim.form[atom])
-        if not (atom.nonnegative and self.domain.nonnegative(more)):
-            self.refuse(f"{coefficient} is not proved to exceed {claim.form[atom]}")
-        return self.record(Claim(claim.form + Form.of(atom, more)), label)
+        coefficient = claim.form[atom]
+        signs = self.domain.nonnegative(coefficient), self.domain.nonnegative(factor - 1)
+        if not (atom.nonnegative and all(signs)):
+            self.refuse(f"{factor} times {coefficient} {atom} is not proved to be larger")
+        larger = Form.of(atom, tidy(factor * coefficient))
+        return self.record(Claim(claim.form.without(atom) + larger), label)
 
     def define(self, scalar: Scalar, *vectors: Vector) -> Claim:
         """Name a sum of squares: what an update makes of a distance, or a second moment."""
@@ -187,13 +195,17 @@ class Proof:
     def root(self, claim: Claim) -> Claim:
         """Take roots: c |u|^2 - |v|^2 >= 0 gives sqrt(c) |u| - |v| >= 0; likewise c - |v|^2."""
         roots: dict[Atom, sp.Expr] = {}
+        signs: list[bool] = []
         for atom, c in claim.form.terms.items():
             if not atom.nonnegative:
                 self.refuse(f"{atom} has no root")
             positive = self.domain.nonnegative(c)
+            if not positive and not self.domain.nonnegative(-c):
+                self.refuse(f"the coefficient {c} of {atom} has no sign")
             value = sp.sqrt(c) if positive else -sp.sqrt(-c)
             roots[Norm(atom.left) if isinstance(atom, Inner) else atom] = value
-        if len(roots) != 2 or sum(v.could_extract_minus_sign() for v in roots.values()) != 1:
+            signs.append(positive)
+        if sorted(signs) != [False, True]:
             self.refuse(f"no root of {claim}")
         return self.record(Claim(Form(roots)), "root")
 
@@ -207,13 +219,3 @@ class Proof:
         bound = self.written(claim.form[ONE] / coefficient)
         self.record(Claim(Form({ONE: bound, atom: sp.Integer(-1)})), f"divide by {coefficient}")
         return bound
-
-
-def atoms_with(claim: Claim, vector: Vector) -> list[Inner]:
-    """Return the mixed products of `claim` with the base vectors of `vector`."""
-    bases = set(vector.terms)
-    return [
-        a
-        for a in claim.form.terms
-        if isinstance(a, Inner) and (a.left in bases) != (a.right in bases)
-    ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import sympy as sp
@@ -153,9 +154,18 @@ class Form:
         return Form({a: c for a, c in self.terms.items() if a not in atoms})
 
     def __str__(self) -> str:
-        return " + ".join(f"({c}) {a}" for a, c in self.terms.items()) or "0"
+        return " + ".join(_shown(c, a) for a, c in self.terms.items()) or "0"
 
 
+def _shown(coefficient: sp.Expr, atom: Atom) -> str:
+    if atom == ONE:
+        return str(coefficient)
+    if coefficient == 1:
+        return str(atom)
+    return f"({coefficient}) {atom}" if coefficient.is_Add else f"{coefficient} {atom}"
+
+
+@cache
 def tidy(coefficient: sp.Expr) -> sp.Expr:
     """Cancel a coefficient; roots and powers r**T are left alone."""
     return sp.cancel(sp.together(coefficient))
@@ -169,8 +179,9 @@ class Claim:
     equality: bool = False
 
     def __str__(self) -> str:
-        plus = {a: c for a, c in self.form.terms.items() if not c.could_extract_minus_sign()}
-        minus = {a: -c for a, c in self.form.terms.items() if c.could_extract_minus_sign()}
+        shown = {a: sp.factor(c) for a, c in self.form.terms.items()}
+        plus = {a: c for a, c in shown.items() if not c.could_extract_minus_sign()}
+        minus = {a: -c for a, c in shown.items() if c.could_extract_minus_sign()}
         return f"{Form(minus)} {'=' if self.equality else '<='} {Form(plus)}"
 
 

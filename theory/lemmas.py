@@ -1,16 +1,16 @@
 """Lemmas that several theorems share, composed from axioms by the engine.
 
 A lemma is a function of a running proof, so that a change to one of its axioms is seen by every
-theorem that uses it. Letters: x the models, z = x - x* or the deviations of the models, g gradients,
-h = grad f(v), xi noise; u' is u after the step.
+theorem that uses it. Letters: x the models, z = x - x* or the deviations of the models, g the
+gradients, h = grad f(v), xi the noise; u' is u after the step.
 """
 
 from __future__ import annotations
 
 import sympy as sp
 
-from theory.derivation import Proof, atoms_with
-from theory.forms import ONE, Claim, Inner, Norm, Scalar, Vector, inner
+from theory.derivation import Proof
+from theory.forms import Claim, Inner, Norm, Scalar, Vector, inner
 from theory.moves import Growth, pq_unroll, telescope
 from theory.symbols import symbol
 
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 gam, L, delta = symbol("gam"), symbol("L"), symbol("delta")
-sigma2, zeta2 = symbol("sigma2"), symbol("zeta2")
 
 F, F_NEXT = Scalar("F"), Scalar("F'")
 NOISE = Vector.stack("xi")
@@ -44,10 +43,12 @@ def sq(vector: Vector) -> Inner:
 
 def drop_noise(proof: Proof, claim: Claim) -> Claim:
     """Remove every product of the noise with what was known before it was drawn."""
-    for atom in atoms_with(claim, NOISE):
-        known, noise = atom.left, atom.right
-        if known in NOISE.terms:
-            known, noise = noise, known
+    for atom in claim.form.terms:
+        if not isinstance(atom, Inner):
+            continue
+        known, noise = sorted((atom.left, atom.right), key=lambda base: base in NOISE.terms)
+        if known in NOISE.terms or noise not in NOISE.terms:
+            continue
         orthogonal = proof.axiom("martingale_orthogonal", Vector.of(known), Vector.of(noise))
         claim = proof.substitute(claim, orthogonal, atom)
     return claim
@@ -87,8 +88,9 @@ def descent(proof: Proof, slope: Vector, direction: Vector) -> Claim:
 def gradient_step(proof: Proof, claim: Claim, z: Vector, g: Vector) -> Claim:
     """|z - gam g|^2 <= rho^2 |z|^2, rho = max(|1 - gam mu|, |1 - gam L|).
 
-    `claim` contains the left side expanded, gam may vary. Co-coercivity removes <g, z>; what is left of |g|^2 is
-    bounded from below if its coefficient is negative (short steps), else from above.
+    `claim` contains the left side expanded; gam may vary. Co-coercivity removes <g, z>; what is
+    left of |g|^2 is bounded from below if its coefficient is negative (short steps), else from
+    above.
     """
     cocoercive = proof.axiom("strongly_cocoercive", g, z)
     claim = proof.substitute(claim, cocoercive, Inner(*sorted((*g.terms, *z.terms))))
@@ -97,33 +99,33 @@ def gradient_step(proof: Proof, claim: Claim, z: Vector, g: Vector) -> Claim:
 
 
 def nonexpansive(proof: Proof, claim: Claim, z: Vector, g: Vector) -> Claim:
-    """|z - gam g|^2 <= |z|^2 for gam <= 2/L and equal convex functions."""
-    cocoercive = proof.axiom("cocoercive", g, z)
+    """|z - gam g|^2 <= |z|^2 over deviations, for gam <= 2/L and equal convex functions."""
+    cocoercive = proof.axiom("cocoercive_pairs", g, z)
     claim = proof.substitute(claim, cocoercive, Inner(*sorted((*g.terms, *z.terms))))
     return proof.absorb(claim, sq(g), at={gam: 2 / L})
 
 
-def drift(proof: Proof, y: Vector, z: Vector) -> Claim:
+def drift(proof: Proof, y: Vector, z: Vector, *, iid: bool) -> Claim:
     """|y| <= (1 + gam L)|z| + gam sqrt(zeta2), y = z - gam (u + w) over deviations.
 
-    u_i = grad f_i(x_i) - grad f_i(xbar), w_i = grad f_i(xbar) - grad f(xbar).
+    u_i = grad f_i(x_i) - grad f_i(xbar), w_i = grad f_i(xbar) - grad f(xbar); w = 0 for equal f_i
+    (`iid`).
     """
     u, w = Vector.stack("u"), Vector.deviation("w")
     rough = proof.absorb(proof.axiom("smooth", u, z), sq(u.part("mean")))
-    (rough_base,), (w_base,) = u.part("deviation").terms, w.terms
     claim = proof.axiom("minkowski", y, z - gam * (u.part("deviation") + w))
-    claim = proof.substitute(claim, proof.root(rough), Norm(rough_base))
-    spread = proof.root(proof.axiom("heterogeneity", w))
-    return proof.substitute(claim, spread, Norm(w_base))
+    claim = proof.substitute(claim, proof.root(rough), Norm(*u.part("deviation").terms))
+    spread = proof.axiom("equal", w) if iid else proof.root(proof.axiom("heterogeneity", w))
+    return proof.substitute(claim, spread, Norm(*w.terms))
 
 
-def consensus(proof: Proof, *, gossip: bool) -> tuple[Inner, Growth]:
+def consensus(proof: Proof, *, gossip: bool = False, iid: bool = False) -> tuple[Inner, Growth]:
     """Bound D = (1/n) sum_i E|x_i - xbar|^2 under local steps, with or without gossip after each.
 
     Without gossip the bound is for step k of a round that starts at D = 0, with gossip for ever.
     """
     y, z, after = Vector.deviation("y"), Vector.deviation("z"), Scalar("D'")
-    roots = drift(proof, y, z)
+    roots = drift(proof, y, z, iid=iid)
     noisy = y - gam * NOISE.part("deviation")
     if gossip:
         mixed = Vector.deviation("x'")
@@ -164,10 +166,9 @@ def error_memory(proof: Proof, h: Vector, e: Vector, memory: Scalar) -> Claim:
     claim = stack_noise(proof, drop_noise(proof, claim))
     (cross,) = inner(e, h).terms
     claim = proof.substitute(claim, proof.axiom("young", e, gam * g, s), cross)
+    for atom in (sq(h), sq(w)):
+        claim = proof.relax(claim, atom, 2 / (2 - delta))
     claim = proof.substitute(claim, proof.axiom("heterogeneity", w), sq(w))
     named = proof.define(memory, e.part("mean"), e.part("deviation"))
     claim = proof.substitute(claim, named, sq(e.part("mean")))
-    room = gam**2 * (1 - delta)
-    claim = proof.relax(claim, sq(h), 2 * room / delta)
-    claim = proof.relax(claim, ONE, room * (2 * zeta2 / delta + sigma2))
     return telescope(proof, claim, memory, after, sp.Integer(0))

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from theory.mixing import matrix
+from theory.statement import Measure
 from theory.testbed import Floats, Quadratic
 from theory.trials import Trial
 
-__all__ = ["Moments", "moments"]
+__all__ = ["Moments", "linear", "moments"]
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,29 @@ class Moments:
     dist: Floats
     spread: Floats
 
-    def averages(self, name: str) -> Floats:
-        """Return the averages over t = 0 .. T-1 for T = 1, 2, .., (T,)."""
-        values: Floats = getattr(self, name)[:-1]
-        averages: Floats = np.cumsum(values) / np.arange(1, values.size + 1)
-        return averages
+    def left(self, measure: Measure) -> Floats:
+        """Return the left side of a bound at T = 1, 2, .., (T,).
+
+        Raises
+        ------
+        KeyError
+            If the measure has no exact moments here.
+        """
+        counts = np.arange(1, self.dist.size)
+        left: dict[str, Floats] = {
+            "GRADSQ": np.cumsum(self.gradsq[:-1]) / counts,
+            "GAP": np.cumsum(self.gap[:-1]) / counts,
+            "DIST": self.dist[1:],
+        }
+        return left[measure.quantity]
+
+
+def linear(trial: Trial) -> bool:
+    """Whether what the trial really runs has exact moments."""
+    real = trial.real()
+    w = matrix(real.topology, real.n)
+    common = real.compressor == "identity" and real.start == "common"
+    return common and isinstance(real.oracle(), Quadratic) and bool(np.all(w == w.T))
 
 
 def moments(trial: Trial) -> Moments:
@@ -62,7 +81,7 @@ def moments(trial: Trial) -> Moments:
     """
     real = trial.real()
     oracle, w = real.oracle(), matrix(real.topology, real.n)
-    if not isinstance(oracle, Quadratic) or real.compressor != "identity" or np.any(w != w.T):
+    if not linear(real) or not isinstance(oracle, Quadratic):
         raise ValueError(f"no exact moments of {real}")
     n, a, steps = real.n, oracle.a[:, None], real.steps()
     factors, basis = _modes(w)
@@ -82,9 +101,7 @@ def moments(trial: Trial) -> Moments:
         squares[t + 1] = mean**2 + variance
     average, spread = squares[:, :, 0] / n, squares[:, :, 1:].sum(axis=(1, 2)) / n
     curvatures = oracle.a
-    return Moments(
-        average @ curvatures**2, average @ curvatures / 2, average.sum(axis=1), spread
-    )
+    return Moments(average @ curvatures**2, average @ curvatures / 2, average.sum(axis=1), spread)
 
 
 def _modes(w: Floats) -> tuple[Floats, Floats]:

@@ -78,16 +78,19 @@ def unroll(
 ) -> sp.Expr:
     """Return the bound after `steps` steps of ``after <= r before + c``, from `start`.
 
-    With `forever` the sum 1 + r + ... is bounded by 1 / (1 - r).
+    As c >= 0, from start 0 it is a bound after fewer steps, too. With `forever` the sum
+    1 + r + ... is bounded by 1 / (1 - r).
     """
     label = proof.visit("unroll")
     r, c = _recursion(proof, label, claim, before, after)
     first = _start(proof, label, start)
     if not proof.domain.nonnegative(r):
         proof.refuse(f"the factor {r} may be negative")
+    if not proof.domain.nonnegative(c):
+        proof.refuse(f"{c} may be negative")
     if is_zero(r - 1):
         bound = first + steps * c
-    elif proof.domain.nonnegative(1 - r, strict=True) and proof.domain.nonnegative(c):
+    elif proof.domain.nonnegative(1 - r, strict=True):
         bound = r**steps * first + c * (1 / (1 - r) if forever else geometric(r, steps))
     else:
         proof.refuse(f"the factor {r} is not proved to be below 1")
@@ -98,7 +101,7 @@ def unroll(
 def unroll_weighted(
     proof: Proof, claim: Claim, before: Atom, after: Atom, start: sp.Expr, weight: sp.Expr
 ) -> sp.Expr:
-    """Unroll ``after <= r_t before + c_t`` where weight_{t+1} r_t = weight_t, so that it telescopes.
+    """Unroll ``after <= r_t before + c_t`` where weight_{t+1} r_t = weight_t: it telescopes.
 
     `weight` is an expression in t; the sum of weight_{t+1} c_t is checked by induction on T.
     """
@@ -143,9 +146,9 @@ def pq_unroll(
     roots = proof.one_step(f"{label} roots", roots)
     here = Norm(before.left)
     others = {x: c for x, c in roots.form.terms.items() if x not in (here, ONE)}
-    if list(others.values()) != [-1]:
+    (whole,) = others if list(others.values()) == [-1] else (None,)
+    if not isinstance(whole, Norm):
         proof.refuse(f"not of the form |y| <= r |z| + a: {roots}")
-    (whole,) = others
     moved = Inner(whole.base, whole.base)
     c2, b2 = _recursion(proof, f"{label} squares", squares, moved, after)
     c = sp.sqrt(c2)
@@ -163,7 +166,18 @@ def pq_unroll(
     return growth
 
 
-def average(proof: Proof, atom: Atom, bound: sp.Expr) -> tuple[Claim, sp.Expr]:
-    """Average a bound that depends on the step k of a round over k < H; H divides T."""
+def average(
+    proof: Proof, atom: Atom, bound: sp.Expr, closed: sp.Expr | None = None
+) -> tuple[Claim, sp.Expr]:
+    """Average a bound that depends on the step k of a round over k < H; H divides T.
+
+    `closed`, if given, is proposed for the average and proved by induction on H.
+    """
     mean = sp.Sum(bound, (k, 0, H - 1)) / H
+    if closed is not None:
+        total = H * closed
+        step = total.subs(H, H + 1) - total - bound.subs(k, H)
+        if not is_zero(step) or not is_zero(sp.together(total).subs(H, 0)):
+            proof.refuse(f"{closed} is not the average of {bound}")
+        mean = closed
     return proof.bounded(atom, mean, "average over a round"), mean

@@ -3,8 +3,8 @@
 A condition ``P <= Q`` is used by solving ``P (1 + s) = Q`` with a new letter s >= 0, so that
 ``gam L <= 1`` becomes ``gam = 1 / (L (1 + s))`` and covers exactly the points where it holds. After
 all conditions are used, an expression is a quotient of polynomials in letters that are free to be
-any non-negative number, and it is non-negative if no coefficient is negative. The test is one-sided:
-True is a proof, False means that this method found none.
+any non-negative number, and it is non-negative if no coefficient is negative. The test is
+one-sided: True is a proof, False means that this method found none.
 """
 
 from __future__ import annotations
@@ -79,7 +79,13 @@ class Domain:
 
     def _solve(self, slack: sp.Expr, strict: bool) -> bool:
         """Eliminate one letter so that `slack` >= 0 holds by construction."""
-        plus, minus = _split(sp.fraction(sp.together(self._written(slack)))[0])
+        top, bottom = sp.fraction(sp.together(self._written(slack)))
+        plus, minus = _split(top)
+        below = _split(bottom)
+        if below[0] == 0:
+            plus, minus = minus, plus
+        elif below[1] != 0:
+            return False
         s = sp.Dummy("s", positive=True)
         for x in (*(LOCALS[name] for name in _SOLVE_FOR), *self._fresh):
             if x in self._map or not (plus - minus).has(x):
@@ -87,9 +93,8 @@ class Domain:
             if sp.degree(plus, x) > 1 or sp.degree(minus, x) > 1:
                 continue
             (p1, p0), (m1, m0) = ((sp.diff(e, x), e.subs(x, 0)) for e in (plus, minus))
-            if p1 == 0 and m0 == 0:  # m1 x <= p0
-                shrunk = s / (1 + s) if strict and x in self._weak else 1 / (1 + s)
-                value = p0 / m1 * shrunk
+            if p1 == 0 and m0 == 0 and strict >= (x in self._weak):  # m1 x <= p0
+                value = p0 / m1 * (s if x in self._weak else 1) / (1 + s)
             elif m1 == 0 and p0 == 0:  # minus <= p1 x
                 value = minus / p1 * (1 + s)
             else:
@@ -103,7 +108,8 @@ class Domain:
 
     def _written(self, expression: sp.Expr) -> sp.Expr:
         """Write `expression` in the free letters; powers r**T become letters with their range."""
-        expression = canonical(expression)
+        top, bottom = sp.fraction(sp.together(canonical(expression)))
+        expression = reduced(top) / reduced(bottom)
         for g in sorted(expression.free_symbols & GENERATORS.keys(), key=str):
             if g in self._map or g in self._weak:
                 continue
@@ -124,7 +130,7 @@ class Domain:
         numerator, denominator = sp.fraction(sp.cancel(sp.together(expression)))
         signs = []
         for part in (numerator, denominator):
-            plus, minus = _split(reduced(part))
+            plus, minus = _split(part)
             if plus != 0 and minus != 0:
                 return -1
             signs.append(plus - minus)
@@ -137,18 +143,15 @@ class Domain:
 
     def _known(self, expression: sp.Expr, strict: bool) -> bool:
         written = self._written(expression)
-        if any(g in GENERATORS and self._imaginary(g) for g in written.free_symbols):
-            return False
+        for g in written.free_symbols & GENERATORS.keys():  # a power of what may be negative
+            if not self._known(GENERATORS[g][0], False):
+                return False
         if self._orthant(written) >= int(strict):
             return True
         for fact, fact_strict in self._facts:
             if fact_strict >= strict and self._orthant(written / self._written(fact)) == 1:
                 return True
         return False
-
-    def _imaginary(self, generator: sp.Symbol) -> bool:
-        base, exponent = GENERATORS[generator]
-        return bool(exponent.is_Rational) and not self._known(base, False)
 
     def nonnegative(self, expression: sp.Expr, *, strict: bool = False) -> bool:
         """Return whether `expression` >= 0 (> 0 if `strict`) is proved on the domain."""
@@ -176,7 +179,9 @@ class Domain:
             return x if self.nonnegative(x) else -x if self.nonnegative(-x) else sp.Abs(x)
 
         def largest(*args: sp.Expr) -> sp.Expr:
-            signed = [z for x in args for z in ((x.args[0], -x.args[0]) if x.func is sp.Abs else (x,))]
+            signed = [
+                z for x in args for z in ((x.args[0], -x.args[0]) if x.func is sp.Abs else (x,))
+            ]
             for x in signed:
                 if all(self.nonnegative(x - y) for y in signed):
                     return x

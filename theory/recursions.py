@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from theory.measured import Trajectory
 from theory.mixing import matrix
-from theory.stages import Trajectory
 from theory.testbed import Floats, NonConvex, Quadratic
 from theory.trials import Trial
 
@@ -22,7 +22,13 @@ __all__ = ["compress", "draw", "scattered", "simulate"]
 
 
 def simulate(trial: Trial) -> Trajectory:
-    """Run what the trial really runs, all seeds at once."""
+    """Run what the trial really runs, all seeds at once.
+
+    Raises
+    ------
+    ValueError
+        If H does not divide T.
+    """
     real = trial.real()
     oracle = real.oracle()
     if real.T % real.H:

@@ -72,7 +72,9 @@ def ratio(above: Any, below: Any, coverage: float = COVERAGE) -> Estimate:
 
 
 def _fit(x: Floats, y: Floats) -> Floats:
-    """Return least-squares slopes of rows y (..., m) over x (m,)."""
+    """Return least-squares slopes of rows y (..., m) over x (m,), m >= 2."""
+    if len(x) < 2:
+        raise ValueError("a slope needs two points")
     centred = x - x.mean()
     slopes: Floats = (y @ centred) / (centred @ centred)
     return slopes

@@ -1,7 +1,7 @@
 """The alphabet: every letter that a bound or a cost may use, once, with meaning, unit and range.
 
-The names are ASCII because ``gamma``, ``beta``, ``zeta``, ``S``, ``N``, ``E``, ``I``, ``O`` and ``Q``
-already mean something in sympy. All symbols are positive, so that sympy may pull them out of
+The names are ASCII because ``gamma``, ``beta``, ``zeta``, ``S``, ``N``, ``E``, ``I``, ``O`` and
+``Q`` already mean something in sympy. All symbols are positive, so that sympy may pull them out of
 roots; a limit such as ``sigma2 = 0`` is taken by substitution. `LOCALS` makes ``sympify`` read a
 formula in these letters.
 

@@ -17,7 +17,6 @@ one before it, where a method speaks of workers, is the worker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -172,10 +171,10 @@ def problem(name: str, n: int, **options: Any) -> Quadratic | NonConvex:
     strange = options.keys() - known[name] - {"sigma2", "zeta2", "radius"}
     if strange:
         raise ValueError(f"problem {name!r} has no option {', '.join(sorted(strange))}")
-    spectrum: Sequence[float] = options.get("spectrum", np.geomspace(0.01, 1, 10))
     if name in ("iso", "nc"):
-        spectrum = np.full(options.get("d", 10), options.get("L", 1.0))
-    a = np.array(spectrum, dtype=np.float64)
+        a = np.full(options.get("d", 10), float(options.get("L", 1.0)))
+    else:
+        a = np.array(options.get("spectrum", np.geomspace(0.01, 1, 10)), dtype=np.float64)
     zeta2 = options.get("zeta2", 1.0 if name == "het" else 0.0)
     common = (n, a.size, float(a.max()), options.get("sigma2", 1.0), zeta2)
     radius = options.get("radius", 1.0)

@@ -2,74 +2,26 @@
 
 One family of theorems is one file of `theory.catalogue`. The stated bound is typed in the letters
 of `theory.symbols`; `derive` lets the engine of `theory.derivation` compute it from named axioms,
-and `theory.check.check` compares the two.
+and `theory.check.check` compares the two. The words are in `theory.statement`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from theory.evaluation import Evaluated, slackened
+from theory.statement import Assumption, Kind, Measure, Source
 from theory.symbols import RANGE
 
 if TYPE_CHECKING:
     from theory.derivation import Proof
 
-__all__ = ["Case", "Kind", "Limit", "Measure", "Source", "Status", "Step", "Theorem", "Tuned"]
-
-
-class Status(Enum):
-    """How sure a step is."""
-
-    PROVED = "proved"  # closed by the engine
-    SAMPLED = "sampled"  # a textbook fact; random instances agree and its perturbations do not
-    ASSUMED = "assumed"  # a hypothesis of the theorem
-
-
-@dataclass(frozen=True)
-class Step:
-    """One line of a derivation: what holds, because of what, how sure."""
-
-    claim: str
-    because: str
-    status: Status
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a statement comes from; `reference` is an arXiv number or a remark."""
-
-    authors: str
-    year: int
-    title: str
-    reference: str = ""
-
-
-class Measure(Enum):
-    """What a bound is about; v is the mean or virtual model, x the model that workers hold."""
-
-    GRADSQ = "(1/T) sum_{t<T} E||grad f(v_t)||^2"
-    GRADSQ_X = "(1/T) sum_{t<T} E||grad f(x_t)||^2"
-    GAP = "(1/T) sum_{t<T} E f(v_t) - f*"
-    DIST = "E||v_T - x*||^2"
-    CONSENSUS = "||X_T - J X_0||_F"
-
-    @property
-    def quantity(self) -> str:
-        """The quantity without the place: where v = x, GRADSQ and GRADSQ_X agree."""
-        return self.name.removesuffix("_X")
-
-
-class Kind(Enum):
-    """How a theorem meets another at a limit."""
-
-    EQUALS = "equals"  # the same formula
-    IMPLIED_BY = "implied by"  # the other bound is smaller: the sign of the difference is proved
+__all__ = ["Case", "Kind", "Limit", "Measure", "Source", "Theorem", "Tuned"]
 
 
 @dataclass(frozen=True)
@@ -106,20 +58,20 @@ class Tuned:
     step : Expr
         The step size.
     value : Expr
-        The bound at this step is at most `value`; `value` is computed and compared.
+        The bound at this step is at most `value`.
     rate_T, rate_n : Rational
-        Exponents of T and n in the leading term for large T.
-    verify : callable
-        Returns the computed value, or raises `theory.derivation.Refused`.
+        Exponents of T and n for large T, logarithms left aside.
+    compute : callable
+        Returns step and value, computed from the bound, to be compared with the stated ones.
     assuming : tuple of Relational
-        Where the tuned value is claimed.
+        When the step may be taken, if not always.
     """
 
     step: sp.Expr
     value: sp.Expr
     rate_T: sp.Rational
     rate_n: sp.Rational
-    verify: Callable[[Theorem], sp.Expr]
+    compute: Callable[[Theorem], tuple[sp.Expr, sp.Expr]]
     assuming: tuple[sp.Rel, ...] = ()
 
 
@@ -145,7 +97,9 @@ class Theorem:
     measure : Measure
         What is bounded.
     statement : str
-        Algorithm and hypotheses in words.
+        The algorithm in words.
+    assumes : frozenset of Assumption
+        The hypotheses; the derivation uses these and no others.
     conditions : tuple of Relational
         What must hold besides the ranges of `theory.symbols.RANGE`.
     bound : Expr
@@ -164,12 +118,15 @@ class Theorem:
         The derivation is run once per case; together they cover the domain.
     attained : bool
         Whether some problem meets the bound with equality.
+    equivalent : Mapping
+        Mutants of the proof that rightly change nothing, with the reason.
     """
 
     name: str
     source: Source
     measure: Measure
     statement: str
+    assumes: frozenset[Assumption]
     conditions: tuple[sp.Rel, ...]
     bound: sp.Expr
     derive: Callable[[Proof], sp.Expr]
@@ -179,6 +136,7 @@ class Theorem:
     limits: tuple[Limit, ...] = ()
     cases: tuple[Case, ...] = (Case(),)
     attained: bool = False
+    equivalent: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def requirements(self) -> tuple[sp.Rel, ...]:
@@ -222,47 +180,21 @@ class Theorem:
         """
         return [str(c) for c, test in self._tests if not test(values)]
 
-    def _refuse_or(self, function: _Evaluated, values: Mapping[str, float]) -> float:
+    def _refuse_or(self, function: Evaluated, values: Mapping[str, float]) -> float:
         violated = self.holds(**values)
         if violated:
             raise ValueError(f"{self.name} does not apply: {'; '.join(violated)} is violated")
         return float(function(values))
 
     @cached_property
-    def _bound(self) -> _Evaluated:
-        return _Evaluated(self.name, self.written(self.bound))
+    def _bound(self) -> Evaluated:
+        return Evaluated(self.name, self.written(self.bound))
 
     @cached_property
-    def _perturbation(self) -> _Evaluated:
+    def _perturbation(self) -> Evaluated:
         written = self.written(self.perturbation or sp.Integer(0))
-        return _Evaluated(self.name, written)
+        return Evaluated(self.name, written)
 
     @cached_property
-    def _tests(self) -> list[tuple[sp.Rel, _Evaluated]]:
-        return [(c, _Evaluated(self.name, _slackened(c))) for c in self.requirements]
-
-
-def _slackened(condition: sp.Rel) -> sp.Rel:
-    """Allow rounding on weak inequalities: gam = 1/L must pass gam L <= 1."""
-    left, right = condition.lhs, condition.rhs
-    room = sp.Float(1e-12) * (1 + sp.Abs(left) + sp.Abs(right))
-    if isinstance(condition, sp.Le):
-        return sp.Le(left, right + room, evaluate=False)
-    if isinstance(condition, sp.Ge):
-        return sp.Ge(left + room, right, evaluate=False)
-    return condition
-
-
-class _Evaluated:
-    """An expression compiled for NumPy, called with a mapping of letters to numbers."""
-
-    def __init__(self, name: str, expression: sp.Basic) -> None:
-        self.name = name
-        self.letters = sorted(str(x) for x in expression.free_symbols)
-        self.function: Callable[..., Any] = sp.lambdify(self.letters, expression, "numpy")
-
-    def __call__(self, values: Mapping[str, float]) -> Any:
-        missing = [x for x in self.letters if x not in values]
-        if missing:
-            raise ValueError(f"{self.name} needs values for: {', '.join(missing)}")
-        return self.function(*(values[x] for x in self.letters))
+    def _tests(self) -> list[tuple[sp.Rel, Evaluated]]:
+        return [(c, Evaluated(self.name, slackened(c))) for c in self.requirements]

@@ -8,14 +8,17 @@ itself must refuse the numbers).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from theory.mixing import lam
 from theory.testbed import Floats, NonConvex, Quadratic, problem
+
+if TYPE_CHECKING:
+    from theory.stages import Stage
 
 __all__ = ["TRIALS", "Control", "Trial"]
 
@@ -99,6 +102,12 @@ class Trial:
         """Return the test problem."""
         return problem(self.problem, self.n, **self.options)
 
+    def as_promised(self, stages: Sequence[Stage]) -> bool:
+        """Whether every stage is kept, or, for a control, the stage that must fail has failed."""
+        if self.control is None:
+            return all(stage.ok for stage in stages)
+        return any(stage.name == self.control.fails and not stage.ok for stage in stages)
+
     def steps(self) -> Floats:
         """Return the step sizes (T,)."""
         if self.offset is None:
@@ -159,11 +168,17 @@ def _bsp() -> list[Trial]:
 
 
 def _local() -> list[Trial]:
-    iid = Trial("local-sgd-sc-iid", "iso", 8, 200, 0.1, {"radius": 0.2}, H=4)
-    flat = replace(iid, problem="spec", options={"spectrum": FLAT, "radius": 0.3})
-    nc = Trial("local-sgd-nonconvex", "nc", n=8, T=200, gam=0.05, H=4)
-    het = replace(nc, options={"zeta2": 1.0})
-    return [*_with(iid, _ALONE, _SHARED), flat, nc, *_with(het, _ALONE, _SHARED)]
+    sc = Trial("local-sgd-sc-iid", "iso", 8, 200, 0.1, {"radius": 0.2}, H=4)
+    flat = replace(sc, problem="spec", options={"spectrum": FLAT, "radius": 0.3})
+    iid = Trial("local-sgd-nonconvex-iid", "nc", n=8, T=200, gam=0.05, H=4)
+    het = replace(iid, theorem="local-sgd-nonconvex", options={"zeta2": 1.0})
+    return [
+        *_with(sc, _ALONE, _SHARED),
+        flat,
+        *_with(iid, _ALONE, _SHARED),
+        *_with(het, _ALONE, _SHARED),
+        replace(het, options={"zeta2": 0.1}, H=10, gam=0.02),
+    ]
 
 
 def _gossip() -> list[Trial]:

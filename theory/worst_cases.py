@@ -21,7 +21,7 @@ from theory.moments import moments
 from theory.testbed import Floats
 from theory.trials import Trial
 
-__all__ = ["TIGHTENED", "WORST_CASES", "WorstCase", "exact_ratios", "worst_case"]
+__all__ = ["ROUNDING", "TIGHTENED", "WORST_CASES", "WorstCase", "exact_ratios", "worst_case"]
 
 TIGHTENED = 0.9  # a bound multiplied by this must be violated
 ROUNDING = 1e-9
@@ -50,12 +50,7 @@ def exact_ratios(trial: Trial) -> Floats:
         If the recursion is not linear, or a condition of the theorem is violated.
     """
     theorem, values = THEOREMS[trial.theorem], trial.values()
-    exact = moments(trial)
-    left = {
-        "GRADSQ": lambda: exact.averages("gradsq"),
-        "GAP": lambda: exact.averages("gap"),
-        "DIST": lambda: exact.dist[1:],
-    }[theorem.measure.quantity]()
+    left = moments(trial).left(theorem.measure)
     when = np.arange(trial.H, trial.T + 1, trial.H)
     bounds = np.array([theorem.at(**{**values, "T": int(steps)}) for steps in when])
     ratios: Floats = left[when - 1] / bounds

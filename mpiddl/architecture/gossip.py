@@ -77,7 +77,7 @@ class _Exchange:
     def __init__(self, w: Any, comm: Communicator, engine: Engine, lane: Lane, line: Line) -> None:
         xp, n, me = namespace(lane.x), comm.size, comm.rank
         self.comm, self.engine, self.lane, self.line = comm, engine, lane, line
-        self.weights = w[me]
+        self.weights = w[me].tolist()
         offsets = range(1, n)  # in rotation, so that no two ranks speak to one at the same time
         self.dests = [(me + k) % n for k in offsets if w[(me + k) % n, me]]
         self.inboxes = {

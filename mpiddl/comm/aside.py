@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from math import inf
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,27 +18,42 @@ from mpiddl.errors import ConfigurationError, ProtocolError
 
 __all__ = ["Aside", "crowded", "patient"]
 
-NAP = 0.002  # seconds between two looks
+NAP = 0.002  # longest time between two looks, in seconds
 
 
 def patient(request: Any, limit: float = inf) -> bool:
     """Wait at most `limit` seconds for an MPI request, asleep; return whether it has ended."""
-    deadline = time.monotonic() + limit
+    deadline, nap = time.monotonic() + limit, NAP / 64
     while not request.Test():
         if time.monotonic() > deadline:
             return False
-        time.sleep(NAP)
+        time.sleep(nap)
+        nap = min(2 * nap, NAP)
     return True
 
 
 class Aside:
-    """Talk over `beside`, an mpi4py communicator that carries nothing else collective."""
+    """Talk over `beside`, an mpi4py communicator that carries nothing else collective.
+
+    A context manager: closed on a peaceful end; after an exception others may not come to close.
+    """
 
     def __init__(self, beside: Any) -> None:
         self._beside = beside
         self.rank: int = beside.rank
         self.size: int = beside.size
         self.traffic = Traffic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+
+    def close(self) -> None:
+        """Free the communicator; collective."""
+        self._beside.Free()
 
     def rendezvous(self) -> None:
         """Wait until all ranks are here, without spinning; collective."""
@@ -73,7 +88,7 @@ class Aside:
                 ranks.append(rank)
         if len(groups) > 1:
             found = "; ".join(f"{theirs!r} on {_named(ranks)}" for theirs, ranks in groups)
-            raise ConfigurationError(f"all ranks need the same {what}, found {found}")
+            raise ConfigurationError(f"ranks disagree on {what}: {found}")
 
     def reconcile(self) -> None:
         """Check that what was sent to each rank is what it received; collective, when all is quiet.

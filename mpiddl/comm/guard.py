@@ -51,7 +51,7 @@ def duplicate(comm: MPI.Intracomm) -> MPI.Intracomm:
     Raises
     ------
     ConfigurationError
-        If MPI is not running, this thread may not call it, or launcher and library differ.
+        If MPI is not running, or this thread may not call it.
     """
     if not MPI.Is_initialized() or MPI.Is_finalized():
         raise ConfigurationError("MPI is not running: call MPI.Init() before, MPI.Finalize() after")
@@ -60,11 +60,6 @@ def duplicate(comm: MPI.Intracomm) -> MPI.Intracomm:
             "only the thread that initialised MPI may use mpiddl: set MPI4PY_RC_THREAD_LEVEL="
             "serialized, or call from that thread"
         )
-    check_launcher(MPI.COMM_WORLD.size)
-    return _copy(comm)
-
-
-def _copy(comm: MPI.Intracomm) -> MPI.Intracomm:
     copy, request = comm.Idup()
     patient(request)
     copy.Set_errhandler(MPI.ERRORS_RETURN)
@@ -111,20 +106,22 @@ class guard(ContextDecorator):
     """Context manager or decorator inside which all ranks end together.
 
     Collective on entry and on normal exit. Needs nothing from the command line, in particular not
-    `-m mpi4py`. It never returns after a failure on any rank: all ranks leave by SystemExit, or
+    `-m mpi4py`. After a failure on any rank it does not return: all ranks leave by SystemExit, or
     the job is aborted.
 
     Parameters
     ----------
     comm : MPI.Intracomm, optional
         The ranks that must end together; COMM_WORLD if not given. Duplicated.
+    reraise : bool
+        Raise again what every rank has raised, for callers that may catch it.
     """
 
-    def __init__(self, comm: MPI.Intracomm | None = None) -> None:
-        self._comm = comm
+    def __init__(self, comm: MPI.Intracomm | None = None, *, reraise: bool = False) -> None:
+        self._comm, self._reraise = comm, reraise
 
     def __enter__(self) -> None:
-        self._meeting = _copy(MPI.COMM_WORLD if self._comm is None else self._comm)
+        self._meeting = duplicate(MPI.COMM_WORLD if self._comm is None else self._comm)
         try:
             check_launcher(MPI.COMM_WORLD.size)
         except ConfigurationError as error:
@@ -153,7 +150,7 @@ class guard(ContextDecorator):
             _say(error, f" on rank {rank} of {size}")
             MPI.COMM_WORLD.Abort(code or 1)
         worst, code, speaker = max(tuple(row) for row in fates.tolist())
-        if worst == Fate.LEFT:
+        if worst == Fate.LEFT or (self._reraise and fates[:, 0].min() > Fate.LEFT):
             self._meeting.Free()
             return
         if rank == -speaker:

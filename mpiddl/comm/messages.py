@@ -8,7 +8,7 @@ until a long one has ended (transfers.py), else they would take its chunks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mpiddl.arrays import Array
@@ -28,11 +28,12 @@ def require_chunk(chunk_bytes: int) -> None:
         )
 
 
-def chunks(wire: Array, chunk_bytes: int) -> Iterator[Array]:
-    """Yield the pieces of `wire` (b,): full ones, then one that is shorter, perhaps empty."""
+def chunks(wire: Array, chunk_bytes: int) -> list[Array]:
+    """Return the pieces of `wire` (b,): full ones, then one that is shorter, perhaps empty."""
+    if wire.nbytes < chunk_bytes:
+        return [wire]
     full = chunk_bytes // wire.itemsize
-    for start in range(0, wire.size + 1, full):
-        yield wire[start : start + full]
+    return [wire[start : start + full] for start in range(0, wire.size + 1, full)]
 
 
 class Outgoing(Request):

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import copy
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import cast
 
 import numpy as np
@@ -20,7 +21,7 @@ from mpiddl.arrays import Array, namespace
 from mpiddl.comm import Request, Traffic
 from mpiddl.comm.aside import Aside, crowded
 from mpiddl.comm.buffers import require_flat, require_target
-from mpiddl.comm.guard import duplicate
+from mpiddl.comm.guard import check_launcher, duplicate, guard
 from mpiddl.comm.messages import Incoming, Line, Outgoing, chunks, require_chunk
 from mpiddl.comm.staging import Staging, require_staging, to_receive, to_send
 from mpiddl.comm.transfers import Transfers
@@ -46,7 +47,7 @@ LEVELS = ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE")
 class MPICommunicator(Aside):
     """The ranks of an MPI communicator; see `mpiddl.comm.Communicator` and `engine.Transport`.
 
-    Collective. A context manager too: it closes on a peaceful end and leaves exceptions alone.
+    Collective.
 
     Parameters
     ----------
@@ -72,6 +73,7 @@ class MPICommunicator(Aside):
     ) -> None:
         require_staging(staging)
         require_chunk(chunk_bytes)
+        check_launcher(MPI.COMM_WORLD.size)
         base = MPI.COMM_WORLD if comm is None else comm
         self._raw = duplicate(base)
         super().__init__(duplicate(base))
@@ -82,13 +84,6 @@ class MPICommunicator(Aside):
         machine.Free()
         self._transfers = Transfers(MPI.Request.Testsome, self.crowded)
         self._start = time.perf_counter()
-
-    def __enter__(self) -> MPICommunicator:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self.close()
 
     @property
     def library(self) -> str:
@@ -107,7 +102,7 @@ class MPICommunicator(Aside):
         require_flat(buf)
         if device is not None:
             buf = to_send(buf, device, self._staging, self.traffic)
-        pieces = (buf,) if buf.nbytes < self._chunk_bytes else (*chunks(buf, self._chunk_bytes),)
+        pieces = chunks(buf, self._chunk_bytes)
         outgoing = Outgoing(f"send to {dest}, tag {tag}", self._raw, len(pieces))
         for piece in pieces:
             request = self._raw.Isend([piece, datatype], dest, self._first_tag + tag)
@@ -123,9 +118,7 @@ class MPICommunicator(Aside):
         if device is not None:
             buf, deliver = to_receive(buf, device, self._staging, self.traffic)
         line = Line(self._raw, datatype, source, self._first_tag + tag, self.traffic)
-        incoming = Incoming(line, buf, self._chunk_bytes, deliver)
-        self._transfers.receive(incoming)
-        return incoming
+        return self._transfers.receive(Incoming(line, buf, self._chunk_bytes, deliver))
 
     def _check(self, buf: Array, peer: int, tag: int) -> tuple[Device | None, MPI.Datatype]:
         device = device_of(buf)
@@ -168,9 +161,8 @@ class MPICommunicator(Aside):
         """Return the same ranks with tags of their own; ConfigurationError if MPI has too few."""
         if self._first_tag:
             raise ProtocolError("a lane has no lanes")
-        lane = copy.copy(self)
+        lane, largest = copy.copy(self), int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 0)
         lane._first_tag = (index + 1) * TAGS
-        largest = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 0)
         if lane._first_tag + TAGS > largest:
             raise ConfigurationError(
                 f"lane {index} needs tags beyond {largest}, the last that this MPI has: "
@@ -186,7 +178,7 @@ class MPICommunicator(Aside):
 
     def split(self, color: int) -> MPICommunicator:
         """Return the ranks that gave the same `color`, with a traffic of their own; collective."""
-        part = cast(MPI.Intracomm, self._raw.Split(color, self.rank))
+        part = cast(MPI.Intracomm, self._beside.Split(color, self.rank))
         child = MPICommunicator(part, chunk_bytes=self._chunk_bytes, staging=self._staging)
         part.Free()
         child._transfers, child._start = self._transfers, self._start  # one engine drives both
@@ -212,11 +204,17 @@ class MPICommunicator(Aside):
             self.rendezvous()
             self._transfers.cancel(self._raw, self._beside)
             self._raw.Free()
-            self._beside.Free()
+            super().close()
 
 
-def opened(
-    comm: MPICommunicator | MPI.Intracomm | None = None,
-) -> AbstractContextManager[MPICommunicator]:
-    """Give a communicator for `comm`: itself if it is one, else a new one that is closed after."""
-    return nullcontext(comm) if isinstance(comm, MPICommunicator) else MPICommunicator(comm)
+@contextmanager
+def opened(comm: MPICommunicator | MPI.Intracomm | None = None) -> Iterator[MPICommunicator]:
+    """Give a communicator for `comm`, itself if it is one; who fails alone inside ends the job."""
+    given = comm if isinstance(comm, MPICommunicator) else None
+    raw = given._raw if given else cast("MPI.Intracomm | None", comm)
+    with guard(raw, reraise=True):
+        if given:
+            yield given
+        else:
+            with MPICommunicator(raw) as ours:
+                yield ours

@@ -56,16 +56,17 @@ class Transfers:
         self._requests.append(request)
         self._operations.append(operation)
 
-    def receive(self, incoming: Incoming) -> None:
-        """Start a receive, or queue it behind a long one of the same line."""
+    def receive(self, incoming: Incoming) -> Incoming:
+        """Start a receive, or queue it behind a long one of the same line; return it."""
         key = incoming.line.key
         behind = self._behind.get(key)
         if behind is not None:
             behind.append(incoming)
-            return
+            return incoming
         if incoming.long:
             self._behind[key] = deque()
         self.watch(incoming.post(), incoming)
+        return incoming
 
     def timer(self, seconds: float) -> Request:
         """Return a request that is done when `seconds` have passed."""
@@ -124,8 +125,10 @@ class Transfers:
         try:
             ended = self._testsome(self._requests, self._statuses)
         except RuntimeError as error:  # MPI.Exception, such as a message longer than its buffer
-            pairs = zip(self._requests, self._operations, strict=True)
-            labels = "; ".join(operation.label for request, operation in pairs if not request)
+            failed = [index for index, request in enumerate(self._requests) if not request]
+            labels = "; ".join(self._operations[index].label for index in failed)
+            for index in reversed(failed):
+                self._remove(index)
             raise ProtocolError(f"MPI failed in: {labels}: {error}") from error
         if not ended:
             return False

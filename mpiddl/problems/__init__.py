@@ -66,8 +66,14 @@ class Problem(Protocol):
     seed: int
     layout: Layout
     dtype: Any
-    constants: Constants
-    optimum: Array | None  # x* (d,), or None if unknown or not unique
+
+    @property
+    def constants(self) -> Constants:
+        """The constants of all f_i."""
+
+    @property
+    def optimum(self) -> Array | None:
+        """The minimiser x* (d,), or None if unknown or not unique."""
 
     def start(self) -> Array:
         """Return x0 (d,), the same on every rank."""

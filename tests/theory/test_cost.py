@@ -50,7 +50,9 @@ def test_counts_equal_the_schedule(n: int, b: int) -> None:
 
 def test_three_ranks_by_hand() -> None:
     """Every message of n = 3, b = 5 (blocks 2, 2, 1), w = 1, written out."""
-    counts = {name: (c.at(n=3, b=5).messages, c.at(n=3, b=5).bytes) for name, c in ALLREDUCE.items()}
+    counts = {
+        name: (c.at(n=3, b=5).messages, c.at(n=3, b=5).bytes) for name, c in ALLREDUCE.items()
+    }
     assert counts["naive"] == (4, 5 + 5 + 5 + 5)
     assert counts["ring"] == (12, 4 * (2 + 2 + 1))
     assert counts["recursive_doubling"] == (1 + 2 + 1, 5 + 2 * 5 + 5)

@@ -6,14 +6,18 @@ import sympy as sp
 
 from theory import lemmas
 from theory.derivation import Proof
-from theory.forms import ONE, Scalar, Vector, inner
-from theory.lemmas import NOISE, F, sq
+from theory.forms import Scalar, Vector, inner
+from theory.lemmas import F, sq
 from theory.moves import telescope
+from theory.statement import INDEPENDENT_NOISE, Assumption, Kind, Measure, Source
 from theory.symbols import symbol
-from theory.theorem import Kind, Limit, Measure, Source, Theorem
+from theory.theorem import Limit, Theorem, Tuned
+from theory.tuning import enlarge, power_step
 
 n, T, gam, L, delta = (symbol(x) for x in ("n", "T", "gam", "L", "delta"))
 Delta, sigma2, zeta2 = (symbol(x) for x in ("Delta", "sigma2", "zeta2"))
+
+HALF = sp.Rational(1, 2)
 
 
 def nonconvex(proof: Proof) -> sp.Expr:
@@ -36,23 +40,45 @@ def nonconvex(proof: Proof) -> sp.Expr:
     return bound
 
 
-KEPT = 4 * gam**2 * L**2 * (1 - delta) / delta**2
+KARIMIREDDY = Source(
+    "Karimireddy, Rebjock, Stich, Jaggi",
+    2019,
+    "Error feedback fixes SignSGD and other gradient compression schemes",
+    "arXiv:1901.09847; here for n workers and without bounded gradients",
+)
 
-BOUND = (
-    2 * Delta / (gam * T)
-    + gam * L * sigma2 / n
-    + gam**2 * L**2 * (1 - delta) * (4 * zeta2 / delta**2 + 2 * sigma2 / delta)
-) / (1 - gam * L - KEPT)
+KEPT = 4 * gam**2 * L**2 * (1 - delta) / delta**2
+MEMORY = (1 - delta) * (4 * zeta2 / delta**2 + 2 * sigma2 / delta)
+BOUND = (2 * Delta / (gam * T) + gam * L * sigma2 / n + gam**2 * L**2 * MEMORY) / (
+    1 - gam * L - KEPT
+)
 
 THEOREMS = (
     Theorem(
         name="ef-sgd-nonconvex",
-        source=Source("", 0, ""),
+        source=KARIMIREDDY,
         measure=Measure.GRADSQ_X,
-        statement="",
+        statement="p_i = gam g_i(x) + e_i; e_i <- p_i - C(p_i); x <- x - mean_i C(p_i). "
+        "Start at e_i = 0.",
+        assumes=frozenset({Assumption.SMOOTH, Assumption.HETEROGENEITY, Assumption.CONTRACTION})
+        | INDEPENDENT_NOISE,
         conditions=(gam * L + KEPT < 1,),
         bound=BOUND,
         derive=nonconvex,
         perturbation=gam**2 * (1 - delta) * (4 * (BOUND + zeta2) / delta**2 + 2 * sigma2 / delta),
+        tuned=Tuned(
+            step=sp.Min(
+                delta / (4 * L),
+                sp.sqrt(2 * Delta * n / (L * T * sigma2)),
+                sp.cbrt(2 * Delta / (L**2 * MEMORY * T)),
+            ),
+            value=16 * Delta * L / (delta * T)
+            + 4 * sp.sqrt(2 * L * Delta * sigma2 / (n * T))
+            + 4 * sp.cbrt(L**2 * MEMORY) * sp.cbrt(2 * Delta / T) ** 2,
+            rate_T=-HALF,
+            rate_n=-HALF,
+            compute=power_step(delta / (4 * L), enlarge((1 / (1 - gam * L - KEPT), sp.Integer(2)))),
+        ),
+        limits=(Limit("bsp-nonconvex", {delta: 1}, Kind.IMPLIED_BY),),
     ),
 )

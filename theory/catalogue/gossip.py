@@ -6,13 +6,14 @@ import sympy as sp
 
 from theory import lemmas
 from theory.derivation import Proof
-from theory.forms import ONE, Inner, Norm, Scalar, Vector
-from theory.lemmas import sq
+from theory.forms import Norm, Vector
 from theory.moves import unroll
+from theory.statement import INDEPENDENT_NOISE, Assumption, Kind, Measure, Source
 from theory.symbols import symbol
-from theory.theorem import Kind, Limit, Measure, Source, Theorem
+from theory.theorem import Limit, Theorem, Tuned
+from theory.tuning import enlarge, power_step
 
-n, T, gam, L, lam, C0 = (symbol(x) for x in ("n", "T", "gam", "L", "lam", "C0"))
+n, T, H, gam, L, lam, C0 = (symbol(x) for x in ("n", "T", "H", "gam", "L", "lam", "C0"))
 Delta, sigma2, zeta2, r = (symbol(x) for x in ("Delta", "sigma2", "zeta2", "r"))
 
 
@@ -30,30 +31,73 @@ def nonconvex_atc(proof: Proof) -> sp.Expr:
     return lemmas.perturbed(proof, proof.bounded(atom, growth.squared, "for all t"), atom)
 
 
+HALF = sp.Rational(1, 2)
+
 APART = (lam * gam) ** 2 * (
     sp.sqrt(zeta2) / (1 - r) + sp.sqrt(sigma2 * (1 - 1 / n) / (1 - r**2))
 ) ** 2
 
+XIAO_BOYD = Source("Xiao, Boyd", 2004, "Fast linear iterations for distributed averaging")
+LIAN = Source(
+    "Lian, Zhang, Zhang, Hsieh, Zhang, Liu",
+    2017,
+    "Can decentralized algorithms outperform centralized algorithms? A case study for "
+    "decentralized parallel stochastic gradient descent",
+    "arXiv:1705.09056; here adapt-then-combine, explicit constants by the pq-lemma",
+)
+
+REACH = lam * (1 + gam * L)
+NEAR = (
+    L**2
+    * lam**2
+    * (2 * sp.sqrt(zeta2) / (1 - lam) + sp.sqrt(2 * sigma2 * (1 - 1 / n) / (1 - lam))) ** 2
+)
+
 THEOREMS = (
     Theorem(
         name="gossip-consensus",
-        source=Source("", 0, ""),
+        source=XIAO_BOYD,
         measure=Measure.CONSENSUS,
-        statement="",
-        conditions=(lam < 1,),
+        statement="X <- W X.",
+        assumes=frozenset({Assumption.MIXING}),
+        conditions=(),
         bound=lam**T * C0,
         derive=contraction,
+        limits=(Limit("gossip-consensus", {T: 2 * T}, target={C0: lam**T * C0}),),
         attained=True,
     ),
     Theorem(
         name="dpsgd-nonconvex-atc",
-        source=Source("", 0, ""),
+        source=LIAN,
         measure=Measure.GRADSQ,
-        statement="",
+        statement="X <- W (X - gam G(X)): step, then gossip. Equal start.",
+        assumes=frozenset({Assumption.SMOOTH, Assumption.HETEROGENEITY, Assumption.MIXING})
+        | INDEPENDENT_NOISE,
         conditions=(gam * L <= 1, lam * (1 + gam * L) < 1),
         bound=2 * Delta / (gam * T) + gam * L * sigma2 / n + L**2 * APART,
-        where={r: lam * (1 + gam * L)},
+        where={r: REACH},
         derive=nonconvex_atc,
         perturbation=APART,
+        tuned=Tuned(
+            step=sp.Min(
+                (1 - lam) / (2 * L),
+                sp.sqrt(2 * Delta * n / (L * T * sigma2)),
+                sp.cbrt(2 * Delta / (NEAR * T)),
+            ),
+            value=4 * Delta * L / ((1 - lam) * T)
+            + 2 * sp.sqrt(2 * L * Delta * sigma2 / (n * T))
+            + 2 * sp.cbrt(NEAR) * sp.cbrt(2 * Delta / T) ** 2,
+            rate_T=-HALF,
+            rate_n=-HALF,
+            compute=power_step(
+                (1 - lam) / (2 * L),
+                enlarge((1 / (1 - REACH), 2 / (1 - lam)), (1 / (1 - REACH**2), 2 / (1 - lam))),
+            ),
+        ),
+        limits=(
+            Limit("bsp-nonconvex", {lam: 0}, Kind.IMPLIED_BY),
+            Limit("bsp-nonconvex", {n: 1, zeta2: 0}, Kind.IMPLIED_BY),
+            Limit("local-sgd-nonconvex", {lam: 0}, target={H: 1}),
+        ),
     ),
 )

@@ -5,23 +5,49 @@ from __future__ import annotations
 import sympy as sp
 
 from theory import lemmas
-from theory.derivation import Proof
-from theory.forms import ONE, Claim, Inner, Scalar, Vector, inner
+from theory.derivation import Proof, Refused
+from theory.forms import Scalar, Vector, inner
 from theory.lemmas import NOISE, F, sq
-from theory.moves import average, telescope, unroll
+from theory.moves import average, unroll
+from theory.positivity import Domain
+from theory.statement import INDEPENDENT_NOISE, Assumption, Kind, Measure, Source
 from theory.symbols import symbol
-from theory.theorem import Kind, Limit, Measure, Source, Theorem
+from theory.theorem import Limit, Theorem, Tuned
+from theory.tuning import K, enlarge, log_step, power_step
 
 n, T, H, k, gam, L, mu = (symbol(x) for x in ("n", "T", "H", "k", "gam", "L", "mu"))
-Delta, R2, sigma2, zeta2, r = (symbol(x) for x in ("Delta", "R2", "sigma2", "zeta2", "r"))
+Delta, R2, sigma2, zeta2 = (symbol(x) for x in ("Delta", "R2", "sigma2", "zeta2"))
 
 X_NEXT = Scalar("X'")
+HALF = sp.Rational(1, 2)
+
+# Step k of a round: sqrt(D_k) <= DRIFT + SPREAD.
+GROWTH = 1 + gam * L
+DRIFT = sp.sqrt(zeta2) * (GROWTH**k - 1) / L
+SPREAD = gam * sp.sqrt(sigma2 * (1 - 1 / n) * (GROWTH ** (2 * k) - 1) / (GROWTH**2 - 1))
+APART = sp.Sum((DRIFT + SPREAD) ** 2, (k, 0, H - 1)) / H
+# The same average for zeta2 = 0; (H - 1)/2 times gam^2 sigma2 (1 - 1/n) as gam L -> 0.
+APART_IID = (
+    gam**2
+    * sigma2
+    * (1 - 1 / n)
+    * ((GROWTH ** (2 * H) - 1) / (GROWTH**2 - 1) - H)
+    / (H * (GROWTH**2 - 1))
+)
+BSP = 2 * Delta / (gam * T) + gam * L * sigma2 / n
 
 
 def nonconvex(proof: Proof) -> sp.Expr:
     """Descent at xbar; the gradient differs from grad f(xbar) by at most L sqrt(D)."""
-    atom, growth = lemmas.consensus(proof, gossip=False)
+    atom, growth = lemmas.consensus(proof)
     spread, proof.perturbation = average(proof, atom, growth.squared)
+    return lemmas.perturbed(proof, spread, atom)
+
+
+def nonconvex_iid(proof: Proof) -> sp.Expr:
+    """As `nonconvex`, for equal functions: the average over a round has a closed form."""
+    atom, growth = lemmas.consensus(proof, iid=True)
+    spread, proof.perturbation = average(proof, atom, growth.squared, APART_IID)
     return lemmas.perturbed(proof, spread, atom)
 
 
@@ -39,7 +65,8 @@ def strongly_convex_iid(proof: Proof) -> sp.Expr:
     claim = proof.define(X_NEXT, zbar - gam * (gbar + NOISE.part("mean")))
     claim = lemmas.mean_noise(proof, lemmas.drop_noise(proof, claim))
     (cross,) = inner(zbar, gbar).terms
-    claim = proof.substitute(claim, proof.axiom("strong_convex_gap", gaps, g, z), cross)
+    curved = proof.absorb(proof.axiom("strong_convex_gap", gaps, g, z), sq(z_dev))
+    claim = proof.substitute(claim, curved, cross)
     claim = proof.substitute(claim, proof.axiom("descent", gaps, F, g, -z_dev), gaps)
     # f* <= f(y), y = xbar - gbar / L, gives |gbar|^2 <= 2 L (f(xbar) - f*) + L^2 D.
     below = proof.axiom("descent", gaps, lowest, g, -z_dev - 1 / L * gbar)
@@ -47,37 +74,128 @@ def strongly_convex_iid(proof: Proof) -> sp.Expr:
     below = proof.absorb(below, lowest)
     claim = proof.substitute(claim, below, sq(gbar))
     claim = proof.absorb(claim, F, at={gam: 1 / L})
-    claim = proof.relax(claim, sq(z_dev), gam * L * (1 + gam * L))
     claim = proof.substitute(claim, proof.bounded(sq(z_dev), worst, "within a round"), sq(z_dev))
     return unroll(proof, claim, sq(zbar), X_NEXT, R2, forever=True)
 
 
-GROWTH = 1 + gam * L
-DRIFT = sp.sqrt(zeta2) * (GROWTH**k - 1) / L
-SPREAD = gam * sp.sqrt(sigma2 * (1 - 1 / n) * (GROWTH ** (2 * k) - 1) / (GROWTH**2 - 1))
+def short_rounds(bound: sp.Expr, domain: Domain) -> sp.Expr:
+    """Replace the average over a round by a polynomial in H, for gam L (H - 1) <= 1/4.
+
+    (DRIFT + SPREAD)^2 <= 2 DRIFT^2 + 2 SPREAD^2, and r^k - 1 <= k (r - 1) r^(k-1) (identity
+    `growth`) for r = GROWTH and r^2, where r^k <= exp(gam L (H - 1)) <= exp(1/4).
+    """
+    if not domain.nonnegative(sp.Rational(1, 4) - gam * L * (H - 1)):
+        raise Refused("rounds are not short")
+    top = sp.exp(HALF)
+    drift2 = (DRIFT.subs(GROWTH**k, 1 + k * gam * L)) ** 2 * top
+    spread2 = (SPREAD**2).subs(GROWTH ** (2 * k), 1 + k * (GROWTH**2 - 1) * top)
+    total = sp.summation(sp.expand(sp.cancel(2 * drift2 + 2 * spread2)), (k, 0, H - 1))
+    return bound.subs(APART, sp.factor(total) / H)
+
+
+ROUNDS = (
+    2
+    * sp.exp(HALF)
+    * L**2
+    * (zeta2 * (H - 1) * (2 * H - 1) / 6 + sigma2 * (1 - 1 / n) * (H - 1) / 2)
+)
+
+KOLOSKOVA = Source(
+    "Koloskova, Loizou, Boreiri, Jaggi, Stich",
+    2020,
+    "A unified theory of decentralized SGD with changing topology and local updates",
+    "arXiv:2003.10422; explicit constants by the pq-lemma",
+)
+WANG_JOSHI = Source(
+    "Wang, Joshi",
+    2018,
+    "Cooperative SGD: a unified framework for the design and analysis of "
+    "communication-efficient SGD algorithms",
+    "arXiv:1808.07576; explicit constants by the pq-lemma",
+)
+KHALED = Source(
+    "Khaled, Mishchenko, Richtarik",
+    2020,
+    "Tighter theory for local SGD on identical and heterogeneous data",
+    "arXiv:1909.04746; smaller constants",
+)
 
 THEOREMS = (
     Theorem(
         name="local-sgd-nonconvex",
-        source=Source("", 0, ""),
+        source=KOLOSKOVA,
         measure=Measure.GRADSQ,
-        statement="",
+        statement="x_i <- x_i - gam g_i(x_i); every H steps x_i <- mean_j x_j. Equal start. "
+        "Vacuous for gam L H > 3.",
+        assumes=frozenset({Assumption.SMOOTH, Assumption.HETEROGENEITY}) | INDEPENDENT_NOISE,
         conditions=(gam * L <= 1, sp.Eq(sp.Mod(T, H), 0)),
-        bound=2 * Delta / (gam * T)
-        + gam * L * sigma2 / n
-        + L**2 * sp.Sum((DRIFT + SPREAD) ** 2, (k, 0, H - 1)) / H,
+        bound=BSP + L**2 * APART,
         derive=nonconvex,
-        perturbation=sp.Sum((DRIFT + SPREAD) ** 2, (k, 0, H - 1)) / H,
+        perturbation=APART,
+        tuned=Tuned(
+            step=sp.Min(
+                1 / (4 * L * H),
+                sp.sqrt(2 * Delta * n / (L * T * sigma2)),
+                sp.cbrt(2 * Delta / (ROUNDS * T)),
+            ),
+            value=8 * Delta * L * H / T
+            + 2 * sp.sqrt(2 * L * Delta * sigma2 / (n * T))
+            + 2 * sp.cbrt(ROUNDS) * sp.cbrt(2 * Delta / T) ** 2,
+            rate_T=-HALF,
+            rate_n=-HALF,
+            compute=power_step(1 / (4 * L * H), short_rounds),
+        ),
+        limits=(
+            Limit("bsp-nonconvex", {H: 1}, Kind.IMPLIED_BY),
+            Limit("bsp-nonconvex", {n: 1, zeta2: 0}, Kind.IMPLIED_BY),
+            Limit("local-sgd-nonconvex-iid", {zeta2: 0}),
+        ),
+    ),
+    Theorem(
+        name="local-sgd-nonconvex-iid",
+        source=WANG_JOSHI,
+        measure=Measure.GRADSQ,
+        statement="x_i <- x_i - gam g_i(x_i); every H steps x_i <- mean_j x_j. Equal start.",
+        assumes=frozenset({Assumption.SMOOTH, Assumption.EQUAL}) | INDEPENDENT_NOISE,
+        conditions=(gam * L <= 1, sp.Eq(sp.Mod(T, H), 0)),
+        bound=BSP + L**2 * APART_IID,
+        derive=nonconvex_iid,
+        perturbation=APART_IID,
+        limits=(
+            Limit("bsp-nonconvex", {H: 1}, Kind.IMPLIED_BY),
+            Limit("bsp-nonconvex", {n: 1}, Kind.IMPLIED_BY),
+        ),
     ),
     Theorem(
         name="local-sgd-sc-iid",
-        source=Source("", 0, ""),
+        source=KHALED,
         measure=Measure.DIST,
-        statement="",
+        statement="x_i <- x_i - gam g_i(x_i); every H steps x_i <- mean_j x_j. Equal start.",
+        assumes=frozenset(
+            {Assumption.SMOOTH, Assumption.CONVEX, Assumption.STRONGLY_CONVEX, Assumption.EQUAL}
+        )
+        | INDEPENDENT_NOISE,
         conditions=(gam * L <= 1,),
         bound=(1 - gam * mu) ** T * R2
         + gam * sigma2 / (n * mu)
         + gam**2 * (L / mu) * (1 + gam * L) * sigma2 * (H - 1) * (1 - 1 / n),
         derive=strongly_convex_iid,
+        tuned=Tuned(
+            step=sp.log(K) / (mu * T),
+            value=sigma2 * (1 + sp.log(K)) / (n * mu**2 * T)
+            + 2 * L * sigma2 * (H - 1) * (1 - 1 / n) * sp.log(K) ** 2 / (mu**3 * T**2),
+            rate_T=sp.Integer(-1),
+            rate_n=sp.Integer(-1),
+            compute=log_step(1 / L, enlarge((1 + gam * L, sp.Integer(2)))),
+            assuming=(K >= 1, sp.log(K) * L <= mu * T),
+        ),
+        limits=(
+            Limit("bsp-sc-const", {H: 1}, Kind.IMPLIED_BY),
+            Limit("bsp-sc-const", {n: 1}, Kind.IMPLIED_BY),
+        ),
+        equivalent={
+            f"descent#2.f(y) {kind}": "of f(y) only f(y) >= f* is used, so its factor is free"
+            for kind in ("doubled", "dropped")
+        },
     ),
 )

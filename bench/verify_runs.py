@@ -1,0 +1,151 @@
+"""A trial of the theory as a run of mpiddl, and what the run did as arrays for the theory.
+
+Trials are numbers and names. Rank 0 reads them, for `theory.trials` loads sympy; the others are
+told a `Spec` each. A broken trial is run for real: shared noise, a lopsided W, a lost memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bench.jobs import Outcome
+from bench.wrappers import Scattered, SharedNoise
+from mpiddl.architecture import Architecture
+from mpiddl.architecture.allreduce import AllReduce
+from mpiddl.architecture.gossip import Gossip
+from mpiddl.arrays import Array
+from mpiddl.compression import Channel, Compressor
+from mpiddl.compression.direct import Direct
+from mpiddl.compression.error_feedback import ErrorFeedback
+from mpiddl.compression.identity import Identity
+from mpiddl.compression.sign import ScaledSign
+from mpiddl.compression.top_k import TopK
+from mpiddl.errors import ConfigurationError
+from mpiddl.optim import Seats
+from mpiddl.optim.rates import Decreasing
+from mpiddl.optim.sgd import SGD
+from mpiddl.problems import Problem, problem
+from mpiddl.schedule.whole import Whole
+from mpiddl.synchronization.bsp import BSP
+from mpiddl.synchronization.local import Local
+from mpiddl.train import Run
+from mpiddl.variant import Variant
+
+__all__ = ["Arrays", "Spec", "arrays", "build"]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a trial really runs, in the words of `theory.trials.Trial`."""
+
+    problem: str
+    options: Mapping[str, Any]
+    n: int
+    T: int
+    H: int
+    gam: float
+    offset: float | None
+    topology: str
+    compressor: str
+    k: int
+    memory: bool
+    noise: str
+    start: str
+
+
+@dataclass(frozen=True)
+class Lopsided(Gossip):
+    """Broken: worker 0 of a ring keeps twice its share, so the columns of W do not add up to 1."""
+
+    def matrix(self, n: int) -> Any:
+        """Return W (n, n)."""
+        w = super().matrix(n)
+        w[0, 0] += 1.0
+        w[0] /= w[0].sum()
+        return w
+
+    def check(self, channel: Channel, seats: Seats, size: int) -> None:
+        """Accept it: that is the point."""
+
+
+def build(spec: Spec, seed: int) -> Run:
+    """Return the run of a trial with one seed; pure, alike on all ranks.
+
+    Raises
+    ------
+    ConfigurationError
+        If mpiddl has no such part.
+    """
+    learnt = problem(spec.problem, spec.n, seed, **spec.options)
+    apart = spec.start == "apart"
+    if apart:
+        learnt = Scattered(learnt)
+    elif spec.noise == "shared":
+        learnt = SharedNoise(learnt)
+    rule = SGD(1.0 if apart else _rate(spec, learnt))
+    sync = BSP() if spec.H == 1 else Local(spec.H)
+    architecture, channel = _architecture(spec.topology), _channel(spec, learnt.layout.size)
+    sums = isinstance(architecture, AllReduce) and spec.H == 1 and spec.compressor == "identity"
+    seats = Seats(None, rule) if sums else Seats(rule, SGD(1))
+    clocks = spec.T // spec.H + apart  # the first one takes the workers apart
+    return Run(Variant(sync, architecture, channel, Whole(), seats), learnt, clocks, every=clocks)
+
+
+def _rate(spec: Spec, learnt: Problem) -> float | Decreasing:
+    if spec.offset is None:
+        return spec.gam
+    return Decreasing(learnt.constants.mu or 0.0, spec.offset)
+
+
+def _architecture(topology: str) -> Architecture:
+    if topology == "complete":
+        return AllReduce()
+    return Lopsided("ring") if topology == "lopsided" else Gossip(topology)
+
+
+def _channel(spec: Spec, d: int) -> Channel:
+    compressors: dict[str, Compressor] = {"identity": Identity(), "sign": ScaledSign()}
+    if spec.compressor == "top_k":
+        compressors["top_k"] = TopK((spec.k - 0.5) / d)  # rounded up: exactly k entries
+    if spec.compressor not in compressors:
+        raise ConfigurationError(f"no run can be made of a trial with {spec.compressor!r}")
+    compressor = compressors[spec.compressor]
+    remembers = spec.memory and spec.compressor != "identity"
+    return ErrorFeedback(compressor) if remembers else Direct(compressor)
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """What S runs did, in the shapes of `theory.measured.Trajectory`."""
+
+    y: Array
+    g: Array
+    v: Array
+    e: Array | None
+
+
+def arrays(spec: Spec, outcomes: Sequence[Outcome]) -> Arrays:
+    """Return points, gradients, virtual sequence and memories of runs that differ in the seed.
+
+    The virtual sequence is the mean model minus the mean memory. Workers that start apart do so
+    in their first clock, which is left out.
+    """
+    first = 1 if spec.start == "apart" else 0
+    y, g = (
+        np.stack([np.stack([getattr(t, name) for t in run.traces], axis=1) for run in outcomes])
+        for name in ("y", "g")
+    )
+    ends = np.stack([np.mean([trace.x for trace in run.traces], axis=0) for run in outcomes])
+    v = np.concatenate((y.mean(axis=2), ends[:, None]), axis=1)
+    e = None
+    if spec.compressor != "identity":
+        e = np.zeros((len(outcomes), y.shape[1] + 1, *y.shape[2:]))
+        if spec.memory:
+            for seed, run in enumerate(outcomes):
+                e[seed] = np.stack([np.asarray(trace.e) for trace in run.traces], axis=1)
+        v = v - e.mean(axis=2)
+    return Arrays(y[:, first:], g[:, first:], v[:, first:], e)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from bench.predict import per_clock, sizes
+from bench.variants import NAMED, entry
+from mpiddl.problems import problem
+from mpiddl.train import Run, simulate
+from mpiddl.variant import Variant
+
+LINES = [
+    *(f"{line} / sgd:0.1" for line in NAMED.values()),
+    "bsp / allreduce:naive / identity / whole / sgd:0.1",
+    "bsp / allreduce:tree / identity / layerwise / sgd:0.1",
+    "bsp / allreduce:recursive_doubling / identity / layerwise / sgd:0.1",
+    "bsp / allreduce / ef+top_k:0.07 / layerwise / sgd:0.1",
+    "local:2 / gossip:complete / sign / layerwise / sgd:0.1",
+]
+
+
+def job(line: str, n: int, **options: object) -> Run:
+    return Run(Variant.parse(line), problem("breast_cancer", n, 0, **options), 3, every=1)
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
+def test_the_formula_counts_what_a_run_sends(line, n):
+    run = job(line, n)
+    clock, curve = per_clock(run), simulate(run)[0].curve
+    assert (curve["bytes"] == clock.bytes * curve["clock"]).all()
+    assert (curve["messages"] == clock.messages * curve["clock"]).all()
+
+
+def test_bytes_depend_on_the_width_of_numbers():
+    double, single = (per_clock(job(LINES[0], 4, dtype=kind)) for kind in ("float64", "float32"))
+    assert double.bytes == 2 * single.bytes
+
+
+def test_by_hand_for_three_ranks():
+    # 31 doubles: ring: 3 blocks, 4 steps of each rank, 2 (3 - 1) 248 bytes in all
+    assert per_clock(job(LINES[1].replace("layerwise", "whole"), 3)).bytes == 2 * 2 * 248
+    # top-k: 4 of 31 entries, 12 bytes each, to 2 others from 3 ranks
+    assert per_clock(job(f"{NAMED['top-k']} / sgd:1", 3)).bytes == 3 * 2 * 4 * 12
+    # sign: 4 bytes of signs and a scale
+    assert per_clock(job(f"{NAMED['sign']} / sgd:1", 3)).bytes == 3 * 2 * (4 + 8)
+
+
+def test_what_no_formula_speaks_of_is_not_predicted():
+    assert per_clock(job("bsp / allreduce:native / identity / whole / sgd:1", 2)) is None
+
+
+def test_sizes_are_those_of_the_plan():
+    layout = problem("breast_cancer", 1, 0).layout
+    assert sizes(entry("bsp").variant(1.0), layout) == [31]
+    assert sizes(entry("bsp-ring-layerwise").variant(1.0), layout) == [30, 1]

@@ -1,0 +1,56 @@
+"""The constants of the synthetic problems, computed again from values alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from theory.testbed import problem, shifts
+
+PROBLEMS: list[tuple[str, dict[str, Any]]] = [
+    ("iso", {"d": 5, "L": 2.0, "zeta2": 0.7}),
+    ("spec", {"spectrum": (0.2, 1.0, 3.0)}),
+    ("het", {}),
+    ("nc", {"d": 6, "L": 1.5, "zeta2": 0.3, "radius": 2.0}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), PROBLEMS)
+@pytest.mark.parametrize("n", [1, 2, 3, 8])
+def test_constants(name: str, options: dict[str, Any], n: int) -> None:
+    f = problem(name, n, **options)
+    rng, e, constants = np.random.default_rng(0), 1e-6 * np.eye(f.d), f.values
+    x, y = rng.normal(size=(2, 200, f.d))
+    differences = (f.value(x[:, None] + e) - f.value(x[:, None] - e)) / 2e-6
+    np.testing.assert_allclose(differences, f.gradient(x), atol=1e-8)
+    rises = np.linalg.norm(f.gradient(x) - f.gradient(y), axis=1) / np.linalg.norm(x - y, axis=1)
+    assert rises.max() <= constants["L"] * (1 + 1e-12)
+    near = np.full((2, f.d), 1e-3) * np.eye(f.d)[[0, -1]]
+    steepest = np.linalg.norm(f.gradient(near), axis=1) / 1e-3
+    assert steepest.max() == pytest.approx(constants["L"], rel=1e-5)
+    if "mu" in constants:
+        assert rises.min() >= constants["mu"]
+        assert steepest.min() == pytest.approx(constants["mu"], rel=1e-5)
+    each = f.gradients(np.broadcast_to(x[:, None], (200, n, f.d)))
+    np.testing.assert_allclose(each.mean(axis=1), f.gradient(x), atol=1e-12)
+    spread = ((each - f.gradient(x)[:, None]) ** 2).sum(axis=-1).mean(axis=-1)
+    np.testing.assert_allclose(spread, constants["zeta2"], atol=1e-12)
+    assert constants["Delta"] == pytest.approx(float(f.value(f.x0)) - f.f_star)
+    assert constants["R2"] == pytest.approx(float(((f.x0 - f.optimum) ** 2).sum()))
+    assert f.value(x).min() >= f.f_star
+    assert f.value(f.optimum) == f.f_star
+
+
+def test_heterogeneity_is_the_slow_mode_of_the_ring() -> None:
+    s = shifts(8, 3, 2.0)
+    ring = (np.eye(8) + np.roll(np.eye(8), 1, axis=0) + np.roll(np.eye(8), -1, axis=0)) / 3
+    np.testing.assert_allclose(ring @ s, (1 + 2 * np.cos(np.pi / 4)) / 3 * s, atol=1e-14)
+
+
+def test_what_is_unknown_is_refused() -> None:
+    with pytest.raises(ValueError, match="no problem"):
+        problem("banana", 2)
+    with pytest.raises(ValueError, match="no option L"):
+        problem("spec", 2, L=1.0)

@@ -1,0 +1,9 @@
+"""What convergence theory says about distributed SGD, as data that a program can check.
+
+Reading order: `symbols` (the alphabet), `statement` and `theorem` (what a theorem is), `catalogue`
+(the theorems), then how they are verified: `forms`, `axioms`, `derivation`, `moves`, `lemmas` (the
+proof), `positivity` and `algebra` (signs and zeros), `tuning`, `limits`, `mutants`, and `check`,
+which asks for all of it.
+"""
+
+__mpiddl__ = True  # another package may be called theory: this one belongs to mpiddl

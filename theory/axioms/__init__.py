@@ -1,0 +1,11 @@
+"""The proof obligations that algebra cannot discharge, by subject.
+
+`Status.ASSUMED` marks a hypothesis (a definition, such as bounded variance), `Status.SAMPLED` a
+textbook consequence that `theory.samplers` tries on random instances, `Status.PROVED` an identity
+of inner products that `theory.identities` proves. The letters are those of `theory.symbols`.
+"""
+
+from theory.axiom import AXIOMS
+from theory.axioms import functions, geometry, workers
+
+__all__ = ["AXIOMS", "functions", "geometry", "workers"]

@@ -1,0 +1,132 @@
+"""What was recorded of runs, and what the stages need of it.
+
+v is the virtual sequence, y_i the points where gradients g_i were taken, m the mean of the exact
+gradients at y_i.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from theory.testbed import Floats, Oracle
+
+__all__ = ["TOLERANCE", "Measured", "Trajectory", "measure", "square"]
+
+TOLERANCE = 1e-12  # of float64 identities; float32 runs need about 1e-5
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """S runs of T steps of n workers.
+
+    Parameters
+    ----------
+    y : (S, T, n, d)
+        Where the gradients were taken.
+    g : (S, T, n, d)
+        The stochastic gradients.
+    v : (S, T + 1, d)
+        The virtual sequence.
+    e : (S, T + 1, n, d) or None
+        What each worker has not sent yet (error feedback); None if there is no memory.
+    """
+
+    y: Floats
+    g: Floats
+    v: Floats
+    e: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Measured quantities of S runs.
+
+    Parameters
+    ----------
+    noise, gradient, mean_gradient, deviation, spread : (S, T)
+        |mean g - m|^2, |grad f(v)|^2, |m|^2, |grad f(v) - m|^2, (1/n) sum |y_i - v|^2.
+    loss : (S, T + 1)
+        f(v) - f*.
+    distance : (S, T + 1) or None
+        |v - x*|^2; None if x* is unknown.
+    kept, pushed : (S, T + 1), (S, T), or None
+        (1/n) sum |e_i|^2 and (1/n) sum |gam g_i + e_i|^2; None if no memories were recorded.
+    tolerance : float
+        Relative, of what is rounding.
+    """
+
+    noise: Floats
+    gradient: Floats
+    mean_gradient: Floats
+    deviation: Floats
+    spread: Floats
+    loss: Floats
+    distance: Floats | None
+    kept: Floats | None
+    pushed: Floats | None
+    tolerance: float = TOLERANCE
+
+    @property
+    def error(self) -> Floats:
+        """|v - x*|^2, (S, T + 1).
+
+        Raises
+        ------
+        ValueError
+            If x* is unknown.
+        """
+        if self.distance is None:
+            raise ValueError("this theorem needs the minimiser x*, which the problem does not know")
+        return self.distance
+
+
+def measure(
+    run: Trajectory, steps: Floats, oracle: Oracle, tolerance: float = TOLERANCE
+) -> Measured:
+    """Return all that the stages need; what is within rounding of zero is zero.
+
+    Parameters
+    ----------
+    run : Trajectory
+        What was recorded.
+    steps : (T,)
+        Claimed step sizes.
+    oracle : Oracle
+        Exact values and gradients of the problem.
+    tolerance : float
+        Relative, of what is rounding.
+    """
+    before = run.v[:, :-1]
+    slope, m = oracle.gradient(before), oracle.gradients(run.y).mean(axis=2)
+    apart = square(run.y - before[:, :, None]).mean(axis=-1)
+    kept = pushed = distance = None
+    if run.e is not None:
+        kept = square(run.e).mean(axis=-1)
+        pushed = square(steps[:, None, None] * run.g + run.e[:, :-1]).mean(axis=-1)
+    if oracle.optimum is not None:
+        distance = square(run.v - oracle.optimum)
+    return Measured(
+        noise=square(run.g.mean(axis=2) - m),
+        gradient=square(slope),
+        mean_gradient=square(m),
+        deviation=_cleaned(square(slope - m), square(slope), tolerance),
+        spread=_cleaned(apart, square(run.v), tolerance),
+        loss=oracle.value(run.v) - oracle.f_star,
+        distance=distance,
+        kept=kept,
+        pushed=pushed,
+        tolerance=tolerance,
+    )
+
+
+def square(x: Floats) -> Floats:
+    """Return |x|^2 over the last axis."""
+    norm2: Floats = (x**2).sum(axis=-1)
+    return norm2
+
+
+def _cleaned(small: Floats, large: Floats, tolerance: float) -> Floats:
+    """Return zeros if all of `small` is rounding beside the squares `large`."""
+    return np.zeros_like(small) if small.max() <= tolerance**2 * large.max() else small

@@ -1,0 +1,75 @@
+"""The words in which theorems are stated: sources, hypotheses, measures, how sure a step is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["INDEPENDENT_NOISE", "Assumption", "Kind", "Measure", "Source", "Status", "Step"]
+
+
+class Status(Enum):
+    """How sure a step is."""
+
+    PROVED = "proved"  # closed by the engine
+    SAMPLED = "sampled"  # a textbook fact; random instances agree and its perturbations do not
+    ASSUMED = "assumed"  # a hypothesis of the theorem
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a derivation: what holds, because of what, how sure."""
+
+    claim: str
+    because: str
+    status: Status
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a statement comes from; `reference` is an arXiv number or a remark."""
+
+    authors: str
+    year: int
+    title: str
+    reference: str = ""
+
+
+class Measure(Enum):
+    """What a bound is about; v is the mean or virtual model, x the model that workers hold."""
+
+    GRADSQ = "(1/T) sum_{t<T} E||grad f(v_t)||^2"
+    GRADSQ_X = "(1/T) sum_{t<T} E||grad f(x_t)||^2"
+    GAP = "(1/T) sum_{t<T} E f(v_t) - f*"
+    DIST = "E||v_T - x*||^2"
+    CONSENSUS = "||X_T - J X_0||_F"
+
+    @property
+    def quantity(self) -> str:
+        """The quantity without the place: where v = x, GRADSQ and GRADSQ_X agree."""
+        return self.name.removesuffix("_X")
+
+
+class Kind(Enum):
+    """How a theorem meets another at a limit."""
+
+    EQUALS = "equals"  # the same formula
+    IMPLIED_BY = "implied by"  # the other bound is smaller: the sign of the difference is proved
+
+
+class Assumption(Enum):
+    """A hypothesis; a derivation may use only those of its theorem."""
+
+    SMOOTH = "f is L-smooth, and so is every f_i where workers hold different models"
+    CONVEX = "f is convex"
+    STRONGLY_CONVEX = "f is mu-strongly convex"
+    EQUAL = "f_i = f for every worker"
+    UNBIASED = "the noise has zero mean given the past"
+    INDEPENDENT = "the noise is independent between workers"
+    VARIANCE = "the noise of a worker has variance at most sigma2"
+    HETEROGENEITY = "(1/n) sum_i ||grad f_i(x) - grad f(x)||^2 <= zeta2"
+    MIXING = "W is doubly stochastic and ||W - J||_2 = lam"
+    CONTRACTION = "E||C(x) - x||^2 <= (1 - delta) ||x||^2"
+
+
+INDEPENDENT_NOISE = frozenset({Assumption.UNBIASED, Assumption.INDEPENDENT, Assumption.VARIANCE})
