@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from typing import Protocol
 
-from mpiddl.arrays import Array, namespace
+import numpy as np
+
+from mpiddl.arrays import Array, namespace, on_host
 from mpiddl.comm.engine import Wait
 from mpiddl.layout import Bucket, Plan
 from mpiddl.optim import Optimizer, Seats
@@ -115,5 +117,5 @@ class Lanes:
 
 def _finite(v: Array) -> bool:
     """Whether all entries of `v` are finite; one sum decides nearly always."""
-    xp = namespace(v)
-    return bool(xp.isfinite(v.sum())) or bool(xp.isfinite(v).all())
+    total = on_host(v.sum(keepdims=True))
+    return bool(np.isfinite(total[0])) or bool(np.isfinite(on_host(v)).all())

@@ -180,8 +180,7 @@ def run(job: Run, comm: Any = None) -> Result:
 
     with opened(comm) as ours:
         job.check(ours.size)
-        ours.agree("variant", str(job.variant))
-        ours.agree("problem, seed, clocks and snapshots", _signature(job))
+        ours.agree("variant, problem, seed, clocks and snapshots", _signature(job))
         engine = Engine(ours)
         with np.errstate(over="ignore", invalid="ignore"):
             result = engine.run(job.program(ours, engine))
@@ -192,4 +191,5 @@ def run(job: Run, comm: Any = None) -> Result:
 
 def _signature(job: Run) -> tuple[Any, ...]:
     problem = job.problem
-    return problem.name, problem.seed, problem.layout.shapes, job.clocks, job.every
+    learnt = problem.name, problem.seed, problem.layout.shapes
+    return (str(job.variant), *learnt, job.clocks, job.every)

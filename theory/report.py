@@ -123,11 +123,11 @@ def verify(names: Iterable[str], quick: bool = False) -> Iterator[Report]:
 def table(reports: Iterable[Report]) -> Table:
     """Return one row per theorem: what was checked, the numbers that matter, the verdict.
 
-    Derivation: mutants noticed (or steps, if none were tried); stages: kept, of all runs; slopes: in
-    T and in n; attained: exact measured / bound in the worst case; controls: caught.
+    Derivation: mutants noticed (or steps, if none were tried); stages: kept, of all runs; slopes:
+    in T and in n; attained: exact measured / bound in the worst case; controls: caught.
     """
     heads = ("theorem", "derivation", "stages", "slopes", "attained", "controls", "verdict")
-    drawn = Table(*heads, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    drawn = Table(*heads, box=SIMPLE_HEAD, padding=0, show_edge=False)
     for report in reports:
         verdict = Text("holds", "green") if report.ok else Text("FAILS", "bold red")
         drawn.add_row(report.name, *_cells(report), verdict)
