@@ -7,7 +7,7 @@ there are run side by side, in groups of their size. What came out arrives on ra
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from mpiddl.train import Run, run
 if TYPE_CHECKING:
     from mpiddl.comm.mpi import MPICommunicator
 
-__all__ = ["Crew", "Found", "Job", "Outcome"]
+__all__ = ["Crew", "Found", "Job", "Outcome", "check"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,12 @@ class Outcome:
 Found = Mapping[Hashable, Outcome]
 
 
+def check(jobs: Iterable[Job]) -> None:
+    """Raise ConfigurationError if a job cannot be run; pure, so all ranks refuse alike."""
+    for job in jobs:
+        job.run.check(job.size)
+
+
 @dataclass(frozen=True)
 class _Part:
     """What one rank knows of a job; the curve is that of the group's first rank."""
@@ -120,20 +126,14 @@ class Crew:
         self.comm, self.progress = comm, progress
 
     def make(self, title: str, jobs: Sequence[Job]) -> Found:
-        """Make `jobs`, the same sequence on every rank; collective.
+        """Make `jobs`, which were checked, the same sequence on every rank; collective.
 
         Returns
         -------
         mapping
             Outcomes by key on rank 0, empty on the others.
 
-        Raises
-        ------
-        ConfigurationError
-            On all ranks, before the first run, if a job cannot be run.
         """
-        for job in jobs:
-            job.run.check(job.size)
         self.progress.stage(title, len(jobs))
         by_size: defaultdict[int, list[Job]] = defaultdict(list)
         for job in jobs:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from bench.cli import Options
+from mpiddl.problems import Problem
 
 __all__ = ["listing"]
+
+WORKERS = 8  # of the problems whose constants are shown
 
 
 def listing(options: Options) -> None:
@@ -24,12 +28,12 @@ def _print() -> None:
     from bench.networks import NETWORKS
     from bench.tables import listed
     from bench.variants import NAMED
-    from mpiddl.problems import problems
+    from mpiddl.problems import problem, problems
     from theory.catalogue import THEOREMS
 
     sections: dict[str, Iterable[tuple[str, str]]] = {
         "variants": NAMED.items(),
-        "problems": [(name, _first_line(problems[name])) for name in problems],
+        "problems": [(name, _constants(problem(name, WORKERS))) for name in problems],
         "claims": [(name, claims[name].subject.claim) for name in claims],
         "networks": [(name, preset.meaning) for name, preset in NETWORKS.items()],
         "theorems": [(name, theorem.measure.value) for name, theorem in THEOREMS.items()],
@@ -37,5 +41,7 @@ def _print() -> None:
     open_console().print(listed(sections))
 
 
-def _first_line(thing: object) -> str:
-    return (thing.__doc__ or "").strip().partition("\n")[0]
+def _constants(problem: Problem) -> str:
+    """Return size and constants of a problem of `WORKERS` workers; unknown ones are left out."""
+    known = {"d": problem.layout.size} | asdict(problem.constants)
+    return ", ".join(f"{name} = {value:.4g}" for name, value in known.items() if value is not None)

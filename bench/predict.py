@@ -7,6 +7,7 @@ speaks of it. Rank 0 alone imports this: the formulas are sympy expressions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from math import ceil
 from typing import Any
 
@@ -21,7 +22,7 @@ from mpiddl.variant import Variant
 from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, gossip
 from theory.wire import PAYLOAD
 
-__all__ = ["Formula", "per_clock"]
+__all__ = ["Formula", "dense", "per_clock"]
 
 Formula = Callable[[Run], Evaluated | None]
 DEGREE: dict[str, Callable[[int], int]] = {
@@ -43,6 +44,13 @@ def per_clock(run: Run) -> Evaluated | None:
             return None
         total = Evaluated(total.messages + part.messages, total.bytes + part.bytes, 0.0)
     return total
+
+
+def dense(run: Run) -> Fraction:
+    """Return the bytes per worker of one all-reduce of the whole vector, uncompressed."""
+    n, width = run.problem.workers, np.dtype(run.problem.dtype).itemsize
+    cost = ALLREDUCE["halving_doubling"].at(n=n, b=run.problem.layout.size, w=width)
+    return Fraction(cost.bytes, n)
 
 
 def sizes(variant: Variant, layout: Layout) -> list[int]:

@@ -17,7 +17,7 @@ from bench.files import write
 from bench.grid import Row, Table, curve_of
 from bench.jobs import Found, Job
 from bench.judge import Outcome, Verdict
-from bench.predict import per_clock
+from bench.predict import dense, per_clock
 from bench.tables import Line, variants_table, verdicts_table
 from bench.variants import Entry
 from bench.virtual import Timetable, timetable
@@ -72,6 +72,7 @@ class Report:
             None if cost is None else Fraction(cost.bytes, job.size),
             cost is None or agrees(row.outcome, cost.messages, cost.bytes),
             float(known.virtual.at(np.array([job.run.clocks]))[0]),
+            row.entry.compressed and row.measured > dense(job.run),
         )
 
     @property
@@ -103,6 +104,8 @@ class Report:
         network = self.options.network
         yield "* lowest f(xbar) - f*, xbar the mean of all models"
         yield "bytes per worker and clock: handed to MPI, and by theory.cost and theory.wire"
+        if any(line.heavy for line in self.lines):
+            yield "^ more than an uncompressed all-reduce: payloads that do not add are gathered"
         if any(row.edge for row in self.rows):
             yield "! the best step size is at the edge of the grid: a better one may lie outside"
         yield (

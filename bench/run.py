@@ -11,7 +11,7 @@ from bench.console import Progress, open_console
 from bench.files import ready
 from bench.grid import Table, round_up
 from bench.header import describe, lines, place
-from bench.jobs import Crew
+from bench.jobs import Crew, check
 from bench.variants import grid_of
 from bench.virtual import gradient_seconds
 from mpiddl.comm.mpi import MPICommunicator
@@ -58,16 +58,17 @@ def run(options: Options) -> None:
     code, compute = 0, options.compute
     with MPICommunicator() as comm:
         refuse_together(comm, options.out)
-        console, machine = opening(comm)
         learnt = problem(options.problem, comm.size, options.seed)
-        if console is not None and compute is None:
-            compute = gradient_seconds(learnt)
         steps = round_up(options.steps, options.entries)
         table = Table(options.entries, learnt, steps, options.grid or grid_of(learnt))
         budget = Budget(comm.size, options.seeds, options.seed)
+        tests = [job for name in claims for job in claims[name].jobs(budget)]
+        check([*table.jobs(), *tests])
+        console, machine = opening(comm)
+        if console is not None and compute is None:
+            compute = gradient_seconds(learnt)
         with Progress(console) as progress:
             crew = Crew(comm, progress)
-            tests = [job for name in claims for job in claims[name].jobs(budget)]
             found = {**crew.make("variants", table.jobs()), **crew.make("claims", tests)}
             progress.stage("report", 1)
             if console is not None:

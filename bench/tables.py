@@ -39,12 +39,15 @@ class Line:
         Whether every snapshot counts what the formula says.
     virtual : float
         Virtual seconds of the whole run; NaN if unknown.
+    heavy : bool
+        Whether it is compressed and still sends more than an uncompressed all-reduce.
     """
 
     row: Row
     predicted: Fraction | None
     same: bool
     virtual: float
+    heavy: bool
 
 
 def exact(value: Fraction) -> str:
@@ -77,7 +80,7 @@ def variants_table(lines: Sequence[Line], network: str) -> Table:
         "step\nsize",
         "\nf(xbar)-f*",
         "bytes\nsent",
-        "bytes,\nformula",
+        "bytes\nformula",
         "\nclocks",
         "wall\nseconds",
         f"{network}\nseconds",
@@ -89,10 +92,10 @@ def variants_table(lines: Sequence[Line], network: str) -> Table:
         if not line.same:
             formula = Text(f"{formula} DIFFERS", "bold red")
         table.add_row(
-            f"{'*' if first else ' '} {row.entry.label}",
+            Text(f"{'*' if first else ' '} {row.entry.label}"),
             ("" if row.gam is None else f"{row.gam:g}") + ("!" if row.edge else " "),
             f"{row.suboptimality:.2e}" if isfinite(row.suboptimality) else "diverged",
-            exact(row.measured),
+            exact(row.measured) + ("^" if line.heavy else " "),
             formula,
             str(row.outcome.job.run.clocks),
             f"{row.outcome.curve['seconds'][-1]:.2f}",
@@ -111,7 +114,7 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
         if verdict.low == verdict.high:
             interval = "exact"
         table.add_row(
-            Group(verdict.claim, below),
+            Group(Text(verdict.claim), below),
             number(verdict.predicted),
             number(verdict.measured),
             Text("-" if verdict.low != verdict.low else interval),

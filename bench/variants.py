@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mpiddl.errors import ConfigurationError
 from mpiddl.problems import Problem
 from mpiddl.variant import Variant
 
@@ -52,6 +53,11 @@ class Entry:
         """The line for a narrow column: what every variant has goes without saying."""
         return self.line.replace(" / identity", "").replace(" / whole", "")
 
+    @property
+    def compressed(self) -> bool:
+        """Whether payloads are not the vectors themselves."""
+        return self.line.split("/")[2].strip() != "identity"
+
     def variant(self, gam: float | None) -> Variant:
         """Return the variant with step size `gam`; None is for lines that have their own."""
         return Variant.parse(self.line if gam is None else f"{self.line} / sgd:{gam!r}")
@@ -67,8 +73,13 @@ def entry(text: str) -> Entry:
     Raises
     ------
     ConfigurationError
-        If the line does not parse.
+        If no variant has that name, or the line does not parse.
     """
+    if text not in NAMED and "/" not in text:
+        raise ConfigurationError(
+            f"no variant is called {text!r}; there are: {', '.join(NAMED)}, or write a line such "
+            f"as {NAMED['ef-top-k']!r}"
+        )
     found = Entry(" / ".join(part.strip() for part in NAMED.get(text, text).split("/")))
     found.variant(None if found.fixed else 1.0)
     return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.cli import Options
 from bench.console import Progress
-from bench.jobs import Crew, Found, Job
+from bench.jobs import Crew, Found, Job, check
 from bench.run import opening, refuse_together
 from bench.verify_runs import Spec, arrays, build
 from mpiddl.comm.mpi import MPICommunicator
@@ -49,12 +49,13 @@ def verify(options: Options) -> None:
         most = max(spec.n for spec, _ in specs.values())
         if comm.size < most:
             raise ConfigurationError(f"verify needs {most} ranks, there are {comm.size}")
-        console, machine = opening(comm)
         jobs = [
             Job((index, seed), build(spec, options.seed + seed), watched=True)
             for index, (spec, seeds) in specs.items()
             for seed in range(seeds)
         ]
+        check(jobs)
+        console, machine = opening(comm)
         with Progress(console) as progress:
             found = Crew(comm, progress).make("trials", jobs)
         if console is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import inf, isnan
+from math import inf, isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -98,40 +98,50 @@ def report(
 def table(entries: Sequence[Entry]) -> Table:
     """Return one row per theorem."""
     drawn = plain_table(
-        "theorem",
-        "derivation",
-        "stages,\\ntheory",
-        "stages,\\nMPI",
-        "slope",
-        "controls,\\ntheory",
-        "MPI",
-        "verdict",
+        "\ntheorem",
+        "\nproof",
+        "stages,\ntheory",
+        "stages,\nMPI",
+        "slope in\nT, n",
+        "controls,\ntheory",
+        "controls,\nMPI",
+        "\nverdict",
     )
+    drawn.columns[0].no_wrap = True
     for entry in entries:
-        theory, (runs, controls) = entry.theory or {}, entry.split()
-        symbolic = theory.get("symbolic") or {}
-        derived = f"{len(symbolic.get('steps', ()))} steps" if symbolic.get("derived") else "fails"
+        runs, controls = entry.split()
+        limit, stage = highest([[asdict(stage) for stage in one.stages] for one in runs])
         drawn.add_row(
             entry.name,
-            derived if theory else "-",
-            highest([run["stages"] for run in theory.get("runs", ())]),
-            highest([[asdict(stage) for stage in one.stages] for one in runs]),
-            ", ".join(f"{slope['measured']['value']:.2f}" for slope in theory.get("slopes") or ())
-            or "-",
-            caught([control["ok"] for control in theory.get("controls", ())]),
+            *_on_paper(entry.theory)[:2],
+            f"{limit:.2f} {stage}",
+            *_on_paper(entry.theory)[2:],
             caught([one.ok for one in controls]),
             Text("FAILS", "bold red") if entry.problems else Text("holds", "green"),
         )
     return drawn
 
 
-def highest(runs: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Return the stage with the largest lower confidence limit, of those that are ratios."""
+def _on_paper(theory: Mapping[str, Any] | None) -> tuple[str, str, str, str]:
+    """Return proof, stages, slopes and controls of the theory alone, dashes where it is silent."""
+    if theory is None:
+        return ("-",) * 4
+    symbolic, slopes = theory["symbolic"], theory["slopes"] or ()
+    return (
+        f"{len(symbolic['steps'])} steps" if symbolic["derived"] else "fails",
+        f"{highest([run['stages'] for run in theory['runs']])[0]:.2f}",
+        ", ".join(f"{float(slope['measured']['value']):.2f}" for slope in slopes) or "-",
+        caught([control["ok"] for control in theory["controls"]]),
+    )
+
+
+def highest(runs: Sequence[Sequence[Mapping[str, Any]]]) -> tuple[float, str]:
+    """Return the largest lower confidence limit of all stages that are ratios, and its stage."""
     ratios = [stage for stages in runs for stage in stages if stage["limit"] >= 1]
     if not ratios:
-        return "-"
+        return nan, "no stage"
     worst = max(ratios, key=lambda stage: _height(stage["low"]))
-    return f"{float(worst['low']):.2f} {worst['name']}"
+    return float(worst["low"]), worst["name"]
 
 
 def _height(low: float | str) -> float:

@@ -18,11 +18,13 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "MPICommunicator": "mpiddl.comm.mpi",
     "Network": "mpiddl.comm.simulated",
     "Result": "mpiddl.train",
     "Run": "mpiddl.train",
     "Variant": "mpiddl.variant",
     "allreduce": "mpiddl.reduction",
+    "guard": "mpiddl.comm.guard",
     "problem": "mpiddl.problems",
     "run": "mpiddl.train",
     "simulate": "mpiddl.train",

@@ -68,6 +68,8 @@ class Cuda:
 
     def host_buffer(self, like: Any) -> np.ndarray:
         """Return a pinned NumPy array of `like`'s shape and dtype."""
+        if not like.size:
+            return np.empty(like.shape, like.dtype)
         pinned: np.ndarray = self._empty_pinned(like.shape, like.dtype)
         return pinned
 

@@ -1,12 +1,9 @@
 """The engine: composes axioms into one-step inequalities, and remembers how.
 
 A `Proof` holds the domain of a theorem and applies moves to claims. Every move checks its own side
-conditions and raises `Refused` if one is not proved: no multiplier of the wrong sign, no atom that
-is left over, no step condition wider or narrower than the one that was used. Moves over time
-(`telescope`, `unroll`, ...) are in `theory.moves`.
-
-A proof can be run with a `Mutation`; then it must fail, or compute another bound
-(`theory.mutants`).
+conditions and raises `Refused` if one is not proved: no multiplier of the wrong sign, no atom left
+over, no step condition wider than the one used. Moves over time are in `theory.moves`. A proof can
+be run with a `Mutation`; then it must fail, or compute another bound (`theory.mutants`).
 """
 
 from __future__ import annotations

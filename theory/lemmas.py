@@ -75,12 +75,11 @@ def deviation_noise(proof: Proof, claim: Claim) -> Claim:
     return mean_noise(proof, claim)
 
 
-def descent(proof: Proof, slope: Vector, direction: Vector) -> Claim:
-    """F' <= F - gam <slope, direction> + gam^2 (L/2) (|direction|^2 + sigma2/n).
+def descent(proof: Proof, slope: Vector, step: Vector) -> Claim:
+    """F' <= F + <slope, step> + (L/2)|step|^2 without its noise, + gam^2 (L/2) sigma2/n.
 
-    The step is -gam (direction + mean noise), `slope` is the gradient where F is taken.
+    `slope` is the gradient where F is taken; `step` is -gam times a mean gradient with its noise.
     """
-    step = -gam * (direction + NOISE.part("mean"))
     claim = proof.axiom("descent", F, F_NEXT, slope, step)
     return mean_noise(proof, drop_noise(proof, claim))
 
@@ -144,7 +143,7 @@ def perturbed(proof: Proof, bound: Claim, spread: Inner) -> sp.Expr:
     """
     h, u = Vector.mean("h"), Vector.stack("u")
     ubar, z = u.part("mean"), Vector.of(spread.left)
-    claim = descent(proof, slope=h, direction=h + ubar)
+    claim = descent(proof, slope=h, step=-gam * (h + ubar + NOISE.part("mean")))
     (cross,) = inner(h, ubar).terms
     claim = proof.substitute(claim, proof.axiom("square", h + ubar), cross)
     rough = proof.absorb(proof.axiom("smooth", u, z), sq(u.part("deviation")))

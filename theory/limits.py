@@ -25,8 +25,10 @@ def objection(theorem: Theorem, limit: Limit) -> str:
         return f"{theorem.measure.name} is not {target.measure.name}"
     here = dict(limit.substitution)
     there = here if limit.target is None else dict(limit.target)
-    conditions = (c.subs(here) for c in (*theorem.conditions, *limit.assuming))
-    domain = Domain(c for c in conditions if c not in (sp.true, sp.false))
+    conditions = [c.subs(here) for c in (*theorem.conditions, *limit.assuming)]
+    if sp.false in conditions:
+        return "the conditions exclude the limit"
+    domain = Domain(c for c in conditions if c != sp.true)
     for condition in target.requirements:
         wanted = condition.subs(there)
         if wanted != sp.true and not domain.implies(wanted):

@@ -63,6 +63,7 @@ class Domain:
         self._map: dict[sp.Symbol, sp.Expr] = {}
         self._weak: set[sp.Symbol] = {LOCALS[x] for x in _MAY_VANISH}
         self._fresh: list[sp.Symbol] = []
+        self._closed: set[sp.Symbol] = set()  # stand for powers that may be 0: no strict proofs
         self._facts: list[tuple[sp.Expr, bool]] = []
         self._signs: dict[tuple[sp.Expr, bool], bool] = {}
 
@@ -120,6 +121,8 @@ class Domain:
             s = sp.Dummy("s", positive=True)
             if self._known(1 - base, False) and self._known(base, False):
                 self._map[g] = 1 / (1 + s)
+                if not self._known(base, True):
+                    self._closed.add(s)
             elif self._known(base - 1, False):
                 self._map[g] = 1 + s
             self._weak.add(s)
@@ -146,6 +149,8 @@ class Domain:
         for g in written.free_symbols & GENERATORS.keys():  # a power of what may be negative
             if not self._known(GENERATORS[g][0], False):
                 return False
+        if strict and written.free_symbols & self._closed:
+            return False
         if self._orthant(written) >= int(strict):
             return True
         for fact, fact_strict in self._facts:

@@ -31,7 +31,7 @@ class BytesOnTheWire:
     formula: Formula | None = None
 
     subject: ClassVar[Subject] = Subject(
-        "bytes sent = bytes received = the formula, to the byte", "theory.cost, theory.wire"
+        "bytes sent = bytes received = the formula", "theory.cost, theory.wire"
     )
 
     def jobs(self, budget: Budget) -> Sequence[Job]:

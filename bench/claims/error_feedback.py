@@ -84,7 +84,7 @@ class ErrorFeedback:
     forgetting: str = "top_k:0.3"
 
     subject: ClassVar[Subject] = Subject(
-        "with error feedback top-k keeps the bound, without it does not", "ef-sgd-nonconvex"
+        "top-k keeps its bound with memory only", "ef-sgd-nonconvex"
     )
 
     def jobs(self, budget: Budget) -> Sequence[Job]:

@@ -34,7 +34,7 @@ class LocalConsensus:
     claimed: int = 8
 
     subject: ClassVar[Subject] = Subject(
-        "H local steps drive workers apart by no more than the lemma", "local-sgd-nonconvex"
+        "H local steps part workers within the lemma", "local-sgd-nonconvex"
     )
 
     def jobs(self, budget: Budget) -> Sequence[Job]:

@@ -42,7 +42,7 @@ class SpectralGap:
     @property
     def subject(self) -> Subject:
         """What is judged."""
-        return Subject(f"one mixing on a {self.claimed} graph shrinks disagreement by lam", THEOREM)
+        return Subject(f"gossip on a {self.claimed} graph contracts by lam", THEOREM)
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return one run of pure averaging."""

@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 from mpi4py import MPI
 
-from mpiddl.arrays import Array, namespace
+from mpiddl.arrays import Array
 from mpiddl.comm import Request, Traffic
 from mpiddl.comm.aside import Aside, crowded
 from mpiddl.comm.buffers import require_flat, require_target
@@ -145,8 +145,8 @@ class MPICommunicator(Aside):
 
     def add(self, target: Array, other: Array) -> Request:
         """Add `other` to `target` in place; both on one device, else BufferMismatch."""
-        common_device(target, other)
-        namespace(target).add(target, other, out=target)
+        device = common_device(target, other)
+        (np if device is None else device.namespace).add(target, other, out=target)
         return DONE
 
     def spend(self, seconds: float) -> Request:

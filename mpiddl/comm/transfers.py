@@ -4,12 +4,14 @@ Idea    One list of MPI requests, kept from look to look, and one Testsome over 
         ended gives its place to the last one, so that a look costs what is outstanding and nothing
         is rebuilt. While something else can move, looks are 100 us apart: with hundreds of
         receives posted a look costs tens of microseconds.
-Waiting Linux sleeps no shorter than some 70 us. With a core for every rank, `idle` spins first;
-        with more ranks than cores it gives the core away at once, then for longer and longer.
+Waiting Linux sleeps no shorter than some 70 us. With a core for every rank, `idle` first only
+        lets others by who need the core; with more ranks than cores it sleeps at once. The sleeps
+        of one wait become longer.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable
@@ -25,6 +27,8 @@ __all__ = ["Transfers"]
 LOOK = 100e-6  # seconds between two looks while something else can move
 SPIN = 1000  # looks in vain before the first sleep, if every rank has a core
 SHORTEST, LONGEST = 20e-6, 200e-6  # seconds asked of one sleep
+
+_give_way = getattr(os, "sched_yield", lambda: None)  # macOS has none
 
 
 class Transfers:
@@ -49,7 +53,8 @@ class Transfers:
         self._timed = 0
         self._look_at = 0.0
         self._looked = False
-        self._in_vain = 0  # looks since something moved
+        self._waits = False  # whether `idle` was called since the last `progress`
+        self._in_vain = 0  # looks of this wait
 
     def watch(self, request: Any, operation: Outgoing | Incoming) -> None:
         """Tell `operation` when MPI's `request` has ended."""
@@ -58,13 +63,13 @@ class Transfers:
 
     def receive(self, incoming: Incoming) -> Incoming:
         """Start a receive, or queue it behind a long one of the same line; return it."""
-        key = incoming.line.key
-        behind = self._behind.get(key)
-        if behind is not None:
-            behind.append(incoming)
-            return incoming
-        if incoming.long:
-            self._behind[key] = deque()
+        if self._behind or incoming.long:
+            key = incoming.line.key
+            if key in self._behind:
+                self._behind[key].append(incoming)
+                return incoming
+            if incoming.long:
+                self._behind[key] = deque()
         self.watch(incoming.post(), incoming)
         return incoming
 
@@ -106,20 +111,25 @@ class Transfers:
         if self._looked:
             self._look_at = now + LOOK
             moved = (bool(self._requests) and self._look()) or moved
-        self._in_vain = 0 if moved else self._in_vain + 1
+        if moved or not self._waits:
+            self._in_vain = 0
+        self._waits = False
         return moved
 
     def idle(self) -> None:
         """Give the core away for a moment, unless `progress` had not looked: then it may look."""
-        self._look_at = 0.0
+        self._look_at, self._waits = 0.0, True
         if not self._looked:
             return
+        self._in_vain += 1
         asleep = self._in_vain - self._spin
-        if asleep > 0:
-            pause = min(SHORTEST * asleep, LONGEST)
-            if self._timers:
-                pause = min(pause, max(self._timers[0][0] - time.perf_counter(), 0.0))
-            time.sleep(pause)
+        if asleep <= 0:
+            _give_way()
+            return
+        pause = min(SHORTEST * asleep, LONGEST)
+        if self._timers:
+            pause = min(pause, max(self._timers[0][0] - time.perf_counter(), 0.0))
+        time.sleep(pause)
 
     def _look(self) -> bool:
         try:

@@ -37,8 +37,9 @@ def numbers(rank, size, dtype=np.float32):
 @pytest.mark.parametrize("size", [0, 1, 1000, 300_000])
 def test_every_dtype_travels_and_is_counted(comm, run, dtype, size):
     before, after = neighbours(comm)
-    y = np.zeros(size + 3, dtype)
-    nbytes = run(around(comm, numbers(comm.rank, size, dtype), y))
+    x, y = numbers(comm.rank, size, dtype), np.zeros(size + 3, dtype)
+    x.flags.writeable = False  # sending only reads
+    nbytes = run(around(comm, x, y))
     assert nbytes == size * dtype.itemsize
     assert np.array_equal(y[:size], numbers(before, size, dtype))
     assert not y[size:].any()

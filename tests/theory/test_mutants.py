@@ -9,6 +9,7 @@ import pytest
 from theory.catalogue import THEOREMS
 from theory.check import check
 from theory.derivation import Mutation
+from theory.forms import Vector
 from theory.mutants import derived, run, statement_mutants
 
 
@@ -42,11 +43,19 @@ def test_a_harmless_mutation_is_not_called_noticed():
 
 
 def test_an_exclusion_must_be_declared_and_must_be_real():
-    theorem = THEOREMS["local-sgd-sc-iid"]
-    silent = check(replace(theorem, equivalent={}))
-    assert any("descent#2.f(y)" in problem for problem in silent.problems)
-    short = THEOREMS["gossip-consensus"]
-    stale = check(replace(short, equivalent={"unroll#1.start doubled": "no reason"}))
+    theorem = THEOREMS["gossip-consensus"]
+
+    def with_an_idle_axiom(proof):
+        proof.axiom("square", Vector.mean("u"))
+        return theorem.derive(proof)
+
+    idle = {f"square#1.square {kind}": "not used" for kind in ("dropped", "negated")}
+    silent = check(replace(theorem, derive=with_an_idle_axiom))
+    assert {f"mutant not noticed: {name}" for name in idle} == set(silent.problems)
+    declared = check(replace(theorem, derive=with_an_idle_axiom, equivalent=idle))
+    assert declared.ok
+    assert declared.noticed == declared.mutants
+    stale = check(replace(theorem, equivalent={"unroll#1.start doubled": "no reason"}))
     assert any("excluded, yet noticed" in problem for problem in stale.problems)
 
 

@@ -20,7 +20,7 @@ def test_an_example_runs(name, capsys):
 
 def test_public_names_are_those_of_the_package():
     assert sorted(mpiddl.__all__) == sorted(name for name in dir(mpiddl) if name in mpiddl.__all__)
-    for name in mpiddl.__all__:
+    for name in set(mpiddl.__all__) - {"MPICommunicator", "guard"}:  # those two initialise MPI
         assert getattr(mpiddl, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = mpiddl.nonsense

@@ -85,6 +85,19 @@ def test_who_waits_looks_at_once_and_long_waits_sleep(mpi, crowded):
     assert time.process_time() - used < 0.12
 
 
+def test_a_wait_after_work_begins_awake(mpi, monkeypatch):
+    transfers = Transfers(mpi.testsome, crowded=False)
+    transfers.watch(Posted(), Outgoing("send", None))
+    for _ in range(5000):  # work: something else moves, so nobody is idle
+        look(transfers)
+    slept = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    for _ in range(100):
+        look(transfers)
+        transfers.idle()
+    assert not slept
+
+
 def test_everything_that_ends_is_found_in_any_order(transfers):
     chance = random.Random(0)
     under_way, sends = [], []

@@ -25,7 +25,7 @@ z, g = Vector.mean("z"), Vector.mean("g")
 
 def nonconvex(proof: Proof) -> sp.Expr:
     """Telescope the descent lemma."""
-    claim = lemmas.descent(proof, slope=g, direction=g)
+    claim = lemmas.descent(proof, slope=g, step=-gam * (g + NOISE.part("mean")))
     claim = telescope(proof, claim, F, lemmas.F_NEXT, Delta)
     return proof.isolate(claim, sq(g))
 

@@ -7,7 +7,7 @@ import sympy as sp
 from theory import lemmas
 from theory.derivation import Proof
 from theory.forms import Scalar, Vector, inner
-from theory.lemmas import F, sq
+from theory.lemmas import NOISE, F, sq
 from theory.moves import telescope
 from theory.statement import INDEPENDENT_NOISE, Assumption, Kind, Measure, Source
 from theory.symbols import symbol
@@ -21,12 +21,14 @@ HALF = sp.Rational(1, 2)
 
 
 def nonconvex(proof: Proof) -> sp.Expr:
-    """Descent at v = x - mean e, which moves by the plain mean gradient at x."""
+    """Descent at v = x - mean e, which moves by the mean gradient at x, whatever is sent."""
     h, e, u, memory = Vector.mean("h"), Vector.stack("e"), Vector.mean("u"), Scalar("E")
-    ebar = e.part("mean")
+    ebar, sent = e.part("mean"), Vector.mean("C(p)")
     kept = lemmas.error_memory(proof, h, e, memory)
 
-    claim = lemmas.descent(proof, slope=h - u, direction=h)
+    pushed = ebar + gam * (h + NOISE.part("mean"))
+    x_moves, ebar_moves = -sent, pushed - sent - ebar
+    claim = lemmas.descent(proof, slope=h - u, step=x_moves - ebar_moves)
     (cross,) = inner(h, u).terms
     claim = proof.substitute(claim, proof.axiom("square", h - u), cross)
     claim = proof.substitute(claim, proof.axiom("smooth", u, ebar), sq(u))

@@ -165,6 +165,10 @@ THEOREMS = (
             Limit("bsp-nonconvex", {H: 1}, Kind.IMPLIED_BY),
             Limit("bsp-nonconvex", {n: 1}, Kind.IMPLIED_BY),
         ),
+        equivalent={
+            f"minkowski#1.w~ {kind}": "equal functions have w = 0, whatever its factor"
+            for kind in ("doubled", "negated")
+        },
     ),
     Theorem(
         name="local-sgd-sc-iid",
