@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import mpiddl
 from bench.networks import NETWORKS, network
-from bench.variants import NAMED, Entry, entry
+from bench.variants import NAMED, QUICK, Entry, entry
 from mpiddl.comm.guard import ArgumentParser
 from mpiddl.comm.simulated import Network
 from mpiddl.errors import ConfigurationError
@@ -21,7 +21,7 @@ __all__ = ["Options", "parse"]
 
 T = TypeVar("T")
 COMMANDS = ("run", "list", "verify")
-DEFAULT, QUICK = "breast_cancer", (0.3, 1.0, 3.0)
+DEFAULT, QUICK_GRID = "breast_cancer", (0.3, 1.0, 3.0)
 ABOUT = """\
 Runs distributed SGD variants under MPI and judges what theory claims about them.
 
@@ -137,7 +137,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     add(
         "--compute", type=_seconds, metavar="S", help="virtual seconds of a gradient; else measured"
     )
-    add("--quick", action="store_true", help="16 gradients, three step sizes, four seeds")
+    add(
+        "--quick",
+        action="store_true",
+        help="eight variants, 16 gradients, three step sizes, four seeds",
+    )
     add("--out", type=Path, metavar="DIR", help="write machine, curves and verdicts there as JSON")
 
 
@@ -185,11 +189,12 @@ def parse(argv: Sequence[str]) -> Options:
         where = network(found.network)
     except ConfigurationError as error:
         parser.error(str(error))
-    grid = found.grid or (QUICK if found.quick and found.problem == DEFAULT else None)
+    chosen = found.variant or map(entry, QUICK if found.quick else NAMED)
+    grid = found.grid or (QUICK_GRID if found.quick and found.problem == DEFAULT else None)
     return Options(
         command="run",
         problem=found.problem,
-        entries=tuple(found.variant or map(entry, NAMED)),
+        entries=tuple(dict.fromkeys(chosen)),
         steps=found.clocks or (16 if found.quick else 64),
         grid=grid,
         seed=found.seed,

@@ -132,7 +132,6 @@ class Crew:
         -------
         mapping
             Outcomes by key on rank 0, empty on the others.
-
         """
         self.progress.stage(title, len(jobs))
         by_size: defaultdict[int, list[Job]] = defaultdict(list)

@@ -20,6 +20,7 @@ import numpy as np
 
 __all__ = ["Outcome", "Subject", "Verdict", "bound", "equal", "exponent", "undecided"]
 
+FEWEST = 3  # seeds of which an interval can be made
 WIDEST = 0.25  # half-width of an interval for an exponent that still says something
 
 
@@ -82,12 +83,12 @@ def exponent(
     reason : str
         What was measured, in words.
     """
-    from theory.statistics import COVERAGE, slope
+    from theory.statistics import mean
 
     rows = np.asarray(samples, dtype=np.float64)
-    if len(rows) < 3 or not (np.isfinite(rows).all() and (rows > 0).all()):
+    if len(rows) < FEWEST or not (np.isfinite(rows).all() and (rows > 0).all()):
         return undecided(subject, f"{reason}: no slope from {len(rows)} usable seeds", predicted)
-    found = slope(x, rows, coverage=COVERAGE)
+    found = mean(_pseudo_slopes(np.log(x), rows))
     inside = found.low <= predicted <= found.high
     outcome = Outcome.HOLDS if inside else Outcome.FAILS
     if inside and found.high - found.low > 2 * WIDEST:
@@ -104,6 +105,22 @@ def exponent(
     )
 
 
+def _pseudo_slopes(logs: Any, rows: Any) -> list[float]:
+    """Return the jackknife's pseudo-values (S,) of the slope of log E rows over `logs` (m,).
+
+    Their mean is the slope and their spread its error, to which Student's t applies; resampled
+    percentiles of a handful of seeds are too narrow.
+    """
+    slope, seeds = _slope(logs, rows), len(rows)
+    without = [_slope(logs, np.delete(rows, seed, axis=0)) for seed in range(seeds)]
+    return [seeds * slope - (seeds - 1) * other for other in without]
+
+
+def _slope(logs: Any, rows: Any) -> float:
+    centred = logs - logs.mean()
+    return float(centred @ np.log(rows.mean(axis=0)) / (centred @ centred))
+
+
 def bound(subject: Subject, measured: Any, limit: Any, reason: str) -> Verdict:
     """Judge an upper bound: E measured / limit should be at most 1.
 
@@ -112,15 +129,16 @@ def bound(subject: Subject, measured: Any, limit: Any, reason: str) -> Verdict:
     subject : Subject
         What is judged.
     measured, limit : array-like (S,)
-        The quantity and its bound, one per seed; one seed counts as exact.
+        The quantity and its bound, one per seed.
     reason : str
         What was measured, in words.
     """
     from theory.statistics import ratio
 
-    found = ratio(measured, limit)
-    if not (found.value >= 0 and isfinite(found.value)):
-        return undecided(subject, f"{reason}: the ratio is {found.value}", 1.0)
+    found, seeds = ratio(measured, limit), len(np.atleast_1d(measured))
+    if seeds < FEWEST or not (found.value >= 0 and isfinite(found.value)):
+        why = f"the ratio is {found.value:.3g}, from {seeds} seeds"
+        return undecided(subject, f"{reason}: {why}", 1.0)
     outcome = Outcome.UNDECIDED
     if found.high <= 1:
         outcome = Outcome.HOLDS

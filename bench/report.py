@@ -84,21 +84,23 @@ class Report:
     def show(self, console: Console) -> None:
         """Print both tables, what their marks mean, and where the files are."""
         table, options = self.table, self.options
+        asked = "" if table.steps == options.steps else f" (asked for {options.steps})"
         constants, grid = table.problem.constants, ", ".join(f"{gam:g}" for gam in table.grid)
         console.print(
             f"\n{table.problem.name}: d = {table.problem.layout.size}, n = {table.problem.workers}, "
-            f"{table.steps} gradients per worker, seed {table.problem.seed}, "
+            f"{table.steps} gradients per worker{asked}, seed {table.problem.seed}, "
             f"f* = {constants.f_star or 0.0:.6g}\nstep sizes tried: {grid}",
             markup=False,
         )
+        console.print()
         console.print(variants_table(self.lines, options.network_name))
-        console.print("\n".join(self._notes()), markup=False)
+        console.print("\n".join(["", *self._notes(), ""]), markup=False)
         console.print(verdicts_table(self.verdicts))
         names = ", ".join(name for name, _ in self._files({}))
-        where = f"written to {options.out}: {names}" if options.out else (
-            "nothing was written; --out DIR writes " + names
-        )
-        console.print(where, markup=False)
+        where = "nothing was written; --out DIR writes"
+        if options.out is not None:
+            where = f"written to {options.out}:"
+        console.print(f"\n{where} {names}", markup=False)
 
     def _notes(self) -> Iterator[str]:
         network = self.options.network

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite
 
 from rich import box
 from rich.console import Group
@@ -64,11 +64,12 @@ def number(value: float) -> str:
     return f"{int(value):,}" if value == int(value) and abs(value) < 1e15 else f"{value:.4g}"
 
 
-def plain_table(*headers: str, left: int = 1) -> Table:
-    """Return an empty table; all columns but the first `left` hold numbers."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
+def plain_table(*headers: str, narrow: bool = False) -> Table:
+    """Return an empty table; all columns but the first hold numbers and never wrap."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    table.padding = (0, 0 if narrow else 1, 0, 0)
     for position, header in enumerate(headers):
-        text = position < left
+        text = position == 0
         table.add_column(header, justify="left" if text else "right", no_wrap=not text)
     return table
 
@@ -87,7 +88,7 @@ def variants_table(lines: Sequence[Line], network: str) -> Table:
     )
     best = min(line.row.suboptimality for line in lines)
     for line in lines:
-        row, first = line.row, line.row.suboptimality == best
+        row, first = line.row, line.row.suboptimality == best < inf
         formula = Text("-" if line.predicted is None else exact(line.predicted))
         if not line.same:
             formula = Text(f"{formula} DIFFERS", "bold red")

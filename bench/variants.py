@@ -12,7 +12,7 @@ from mpiddl.errors import ConfigurationError
 from mpiddl.problems import Problem
 from mpiddl.variant import Variant
 
-__all__ = ["NAMED", "Entry", "entry", "grid_of"]
+__all__ = ["NAMED", "QUICK", "Entry", "entry", "grid_of"]
 
 NAMED = {
     "bsp": "bsp / allreduce / identity / whole",
@@ -27,6 +27,7 @@ NAMED = {
     "gossip-ring": "bsp / gossip:ring / identity / whole",
     "gossip-complete": "bsp / gossip:complete / identity / whole",
 }
+QUICK = [name for name in NAMED if name not in ("sign", "local-4-ef-sign", "gossip-complete")]
 GRIDS = {"breast_cancer": (0.3, 1.0, 3.0, 10.0)}  # step sizes; the optimum belongs inside
 RELATIVE = (0.01, 0.03, 0.1, 0.3, 1.0)  # for other problems, in units of 1/L
 

@@ -82,7 +82,9 @@ def report(
         Entry(name, told.get(name), [one for one in tried if one.trial.theorem == name])
         for name in THEOREMS
     ]
+    console.print()
     console.print(table(entries))
+    console.print()
     for entry in entries:
         for problem in entry.problems:
             console.print(f"{entry.name}: {problem}", markup=False)
@@ -99,23 +101,27 @@ def table(entries: Sequence[Entry]) -> Table:
     """Return one row per theorem."""
     drawn = plain_table(
         "\ntheorem",
-        "\nproof",
-        "stages,\ntheory",
-        "stages,\nMPI",
-        "slope in\nT, n",
-        "controls,\ntheory",
-        "controls,\nMPI",
+        "steps of\nproof",
+        "stages\ntheory",
+        "stages\nMPI",
+        "slopes\nT, n",
+        "controls\ntheory",
+        "controls\nMPI",
         "\nverdict",
+        narrow=True,
     )
     drawn.columns[0].no_wrap = True
     for entry in entries:
         runs, controls = entry.split()
         limit, stage = highest([[asdict(stage) for stage in one.stages] for one in runs])
+        proof, kept, slopes, broken = _on_paper(entry.theory)
         drawn.add_row(
             entry.name,
-            *_on_paper(entry.theory)[:2],
+            proof,
+            kept,
             f"{limit:.2f} {stage}",
-            *_on_paper(entry.theory)[2:],
+            slopes,
+            broken,
             caught([one.ok for one in controls]),
             Text("FAILS", "bold red") if entry.problems else Text("holds", "green"),
         )
@@ -128,9 +134,9 @@ def _on_paper(theory: Mapping[str, Any] | None) -> tuple[str, str, str, str]:
         return ("-",) * 4
     symbolic, slopes = theory["symbolic"], theory["slopes"] or ()
     return (
-        f"{len(symbolic['steps'])} steps" if symbolic["derived"] else "fails",
+        str(len(symbolic["steps"])) if symbolic["derived"] else "fails",
         f"{highest([run['stages'] for run in theory['runs']])[0]:.2f}",
-        ", ".join(f"{float(slope['measured']['value']):.2f}" for slope in slopes) or "-",
+        " ".join(f"{float(slope['measured']['value']):.2f}" for slope in slopes) or "-",
         caught([control["ok"] for control in theory["controls"]]),
     )
 

@@ -43,9 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _show(console, THEOREMS[options.name])
         return 0
     reports = _verified(console, options.names or list(THEOREMS), options.quick)
+    if not options.quiet:
+        _tell(console, reports)
     if options.json:
         text = json.dumps([as_json(report) for report in reports], indent=1, allow_nan=False)
-        options.json.write_text(text + "\n", "utf-8")
+        unfinished = options.json.with_name(options.json.name + ".tmp")
+        unfinished.write_text(text + "\n", "utf-8")
+        unfinished.replace(options.json)
     return 0 if all(report.ok for report in reports) else 1
 
 
@@ -59,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     check_all.add_argument("names", nargs="*", metavar="NAME", help="all by default")
     check_all.add_argument("--json", type=Path, metavar="FILE", help="write every number here")
     check_all.add_argument("--quick", action="store_true", help="without mutants and slopes")
+    check_all.add_argument("--quiet", action="store_true", help="progress only, no table")
     return parser
 
 
@@ -72,7 +77,7 @@ def _listed() -> Table:
 
 
 def _verified(console: Console, names: Sequence[str], quick: bool) -> list[Report]:
-    """Verify with a live line on a terminal, plain lines in a pipe; then the table."""
+    """Verify with a live line on a terminal, plain lines in a pipe."""
     strange = [name for name in names if name not in THEOREMS]
     if strange:
         raise SystemExit(f"no theorem {', '.join(strange)}; there are {', '.join(THEOREMS)}")
@@ -84,11 +89,15 @@ def _verified(console: Console, names: Sequence[str], quick: bool) -> list[Repor
                 print(f"{report.name}: {'holds' if report.ok else 'FAILS'}", flush=True)
             else:
                 status.update(f"verified {report.name}, {len(reports)} of {len(names)}")
+    return reports
+
+
+def _tell(console: Console, reports: Sequence[Report]) -> None:
+    """Print the table, then what is not as it must be."""
     console.print(table(reports))
     for report in reports:
         for problem in report.problems:
             console.print(f"{report.name}: {problem}", markup=False)
-    return reports
 
 
 def _show(console: Console, theorem: Theorem) -> None:

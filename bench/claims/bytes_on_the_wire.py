@@ -53,8 +53,8 @@ class BytesOnTheWire:
             sent += outcome.sent
             if not agrees(outcome, clock.messages, clock.bytes):
                 wrong.append(str(outcome.job.run.variant))
-        if not runs:
-            return undecided(self.subject, "no run has a formula")
+        if not (runs and (predicted or sent)):
+            return undecided(self.subject, f"nothing to send in {runs} runs that have a formula")
         reason = f"every snapshot of {runs} runs; messages too"
         if wrong:
             reason = f"{len(wrong)} of {runs} runs differ, the first is {wrong[0]}"

@@ -34,7 +34,7 @@ LEAST = 4  # ranks: a slope over fewer than three sizes says little
 class LinearSpeedup:
     """The claim; `problem` makes what is learnt from a number of workers and a seed."""
 
-    problem: Callable[[int, int], Problem] = partial(iso, d=100)
+    problem: Callable[[int, int], Problem] = partial(iso, d=400)
 
     subject: ClassVar[Subject] = Subject("n workers divide the noise by n", "bsp-sc-const")
 

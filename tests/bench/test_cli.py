@@ -22,13 +22,15 @@ def test_quick_is_smaller_in_every_way_and_gives_way_to_what_is_said():
     full, quick = parse([]), parse(["--quick"])
     assert quick.steps < full.steps
     assert quick.seeds < full.seeds
+    assert 8 <= len(quick.entries) < len(full.entries)
+    assert set(quick.entries) < set(full.entries)
     said = parse(["--quick", "--clocks", "40", "--seeds", "5", "--grid", "3,1"])
     assert (said.steps, said.seeds, said.grid) == (40, 5, (1.0, 3.0))
 
 
 def test_variants_are_names_or_lines():
     line = "local:2 / allreduce:ring / identity / whole / sgd:0.5"
-    options = parse(["--variant", "sign", "--variant", line])
+    options = parse(["--variant", "sign", "--variant", line, "--variant", NAMED["sign"]])
     assert [each.line for each in options.entries] == [NAMED["sign"], line]
     assert [each.fixed for each in options.entries] == [False, True]
 
