@@ -26,7 +26,7 @@ ABOUT = """\
 Runs distributed SGD variants under MPI and judges what theory claims about them.
 
   mpirun -np 32 python -m mpiddl.bench            all variants and claims: the command run
-  mpirun -np 32 python -m mpiddl.bench --quick    the same in half a minute
+  mpirun -np 32 python -m mpiddl.bench --quick    less of it, in half a minute
   python -m mpiddl.bench list                     what there is to choose from
   mpirun -np 8 python -m mpiddl.bench verify --theory FILE
                                                   every theorem's trials, run for real"""
@@ -140,7 +140,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     add(
         "--quick",
         action="store_true",
-        help="eight variants, 16 gradients, three step sizes, four seeds",
+        help="eight variants, 8 gradients, three step sizes, four seeds",
     )
     add("--out", type=Path, metavar="DIR", help="write machine, curves and verdicts there as JSON")
 
@@ -195,7 +195,7 @@ def parse(argv: Sequence[str]) -> Options:
         command="run",
         problem=found.problem,
         entries=tuple(dict.fromkeys(chosen)),
-        steps=found.clocks or (16 if found.quick else 64),
+        steps=found.clocks or (8 if found.quick else 64),
         grid=grid,
         seed=found.seed,
         seeds=found.seeds or (4 if found.quick else 8),

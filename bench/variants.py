@@ -27,7 +27,7 @@ NAMED = {
     "gossip-ring": "bsp / gossip:ring / identity / whole",
     "gossip-complete": "bsp / gossip:complete / identity / whole",
 }
-QUICK = [name for name in NAMED if name not in ("sign", "local-4-ef-sign", "gossip-complete")]
+QUICK = [name for name in NAMED if name not in ("local-16", "local-4-ef-sign", "gossip-complete")]
 GRIDS = {"breast_cancer": (0.3, 1.0, 3.0, 10.0)}  # step sizes; the optimum belongs inside
 RELATIVE = (0.01, 0.03, 0.1, 0.3, 1.0)  # for other problems, in units of 1/L
 
