@@ -5,8 +5,9 @@ Idea    One heap of events, ordered by (time, sequence number). A transfer, an a
         threads or the wall clock: two runs are alike to the last event.
 Cost    A message of m bytes takes alpha + beta m and occupies the sender's send port and the
         receiver's receive port: a rank sends one and receives one at a time, both at once.
-        Rendezvous: a transfer starts once both sides are posted and both ports are free; ports are
-        given in the order in which the pairs matched. Adding m bytes takes gamma m.
+        Rendezvous: a transfer starts once both sides are posted and both ports are free. Of pairs
+        that match at one instant, the send posted first is served first, and of sends posted at
+        one instant every rank's first before anyone's second. Adding m bytes takes gamma m.
 Data    Copied once, on arrival, from the sender's buffer straight into the receiver's: a sender
         that writes too early spoils its message here as it may on a real network.
 Source  Hockney, "The communication challenge for MPP", 1994 (time of a message).
@@ -58,13 +59,18 @@ FREE = Network(0.0, 0.0)  # of measurements, which neither wait for ports nor oc
 class Operation(Request):
     """A send or a receive of `buf`, or a stretch of computation (no buffer), of one rank."""
 
-    __slots__ = ("buf", "rank", "sends", "traffic")
+    __slots__ = ("buf", "rank", "sends", "traffic", "turn")
 
     def __init__(
         self, rank: int, label: str, traffic: Traffic, buf: Array = None, sends: bool = False
     ) -> None:
         super().__init__(label)
         self.rank, self.traffic, self.buf, self.sends = rank, traffic, buf, sends
+        self.turn = (0.0, 0)  # of a send: when it was posted, and how many of its rank before it
+
+
+Turn: TypeAlias = tuple[float, int]
+Pair: TypeAlias = tuple[Turn, int, Line, Operation, Operation, Network]  # the int breaks ties
 
 
 class Fabric:
@@ -75,6 +81,8 @@ class Fabric:
         self._events: list[tuple[float, int, Operation, Operation | None]] = []
         self._scheduled = 0
         self._posted: defaultdict[Line, deque[Operation]] = defaultdict(deque)
+        self._matched: list[Pair] = []
+        self._turns = [(0.0, 0)] * size
         self._sends_until = [0.0] * size
         self._receives_until = [0.0] * size
 
@@ -88,6 +96,10 @@ class Fabric:
         BufferMismatch
             If the message does not fit into the receiver's buffer.
         """
+        if operation.sends:
+            time, count = self._turns[line[0]]
+            operation.turn = (self.now, count + 1 if time == self.now else 0)
+            self._turns[line[0]] = operation.turn
         queue = self._posted[line]  # holds only sends or only receives
         if not queue or queue[0].sends is operation.sends:
             queue.append(operation)
@@ -96,13 +108,20 @@ class Fabric:
         sent, received = (operation, other) if operation.sends else (other, operation)
         if sent.buf.dtype != received.buf.dtype or sent.buf.size > received.buf.size:
             raise _misfit(sent, received)
-        until = self.now
-        if network is not FREE:
-            source, dest = line[0], line[1]
-            start = max(until, self._sends_until[source], self._receives_until[dest])
+        if network is FREE:
+            self.schedule(self.now, received, sent)
+        else:
+            entry = (sent.turn, len(self._matched), line, sent, received, network)
+            self._matched.append(entry)
+
+    def _give_ports(self) -> None:
+        """Start the transfers of all pairs that matched at this instant."""
+        for _, _, (source, dest, _, _), sent, received, network in sorted(self._matched):
+            start = max(self.now, self._sends_until[source], self._receives_until[dest])
             until = start + (network.alpha + network.beta * sent.buf.nbytes)
             self._sends_until[source] = self._receives_until[dest] = until
-        self.schedule(until, received, sent)
+            self.schedule(until, received, sent)
+        self._matched.clear()
 
     def schedule(self, time: float, operation: Operation, sent: Operation | None = None) -> None:
         """Let `operation` be done at `time`: a computation, or the receive of what was `sent`."""
@@ -111,6 +130,8 @@ class Fabric:
 
     def happen(self) -> tuple[int, ...]:
         """Let the next event happen; return the ranks that it concerns, none if nothing is left."""
+        if self._matched and (not self._events or self._events[0][0] > self.now):
+            self._give_ports()
         if not self._events:
             return ()
         self.now, _, operation, sent = heappop(self._events)
