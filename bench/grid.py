@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import inf, isfinite, lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.jobs import Found, Job, Outcome
 from bench.variants import Entry
 from mpiddl.problems import Problem
 from mpiddl.record import COLUMNS
 from mpiddl.train import Run
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 __all__ = ["Row", "Table", "round_up"]
 
@@ -60,6 +62,8 @@ class Row:
     def measured(self) -> Fraction:
         """Bytes per worker and clock."""
         job = self.outcome.job
+        from fractions import Fraction  # rank 0 alone comes here
+
         return Fraction(self.outcome.sent, job.size * job.run.clocks)
 
 

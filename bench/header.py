@@ -10,7 +10,6 @@ import os
 import platform
 from collections import defaultdict
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -67,6 +66,8 @@ def describe(library: str, thread_level: str, places: Sequence[Place]) -> dict[s
         the cores of a host are those that any of its ranks may use. "oversubscribed" says whether
         some host has more ranks than cores. "blas_threads" is None where nobody has set it.
     """
+    from importlib.metadata import version  # a heavy module, and only rank 0 comes here
+
     cores: defaultdict[str, set[int]] = defaultdict(set)
     ranks: defaultdict[str, int] = defaultdict(int)
     for host, own in places:

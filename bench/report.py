@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,10 +16,9 @@ from bench.cli import Options
 from bench.files import write
 from bench.grid import Row, Table, curve_of
 from bench.jobs import Found, Job
-from bench.judge import Outcome, Verdict
+from bench.judge import Outcome
 from bench.predict import dense, per_clock
 from bench.tables import Line, variants_table, verdicts_table
-from bench.variants import Entry
 from bench.virtual import Timetable, timetable
 from theory.cost import Evaluated
 
@@ -87,7 +86,8 @@ class Report:
         asked = "" if table.steps == options.steps else f" (asked for {options.steps})"
         constants, grid = table.problem.constants, ", ".join(f"{gam:g}" for gam in table.grid)
         console.print(
-            f"\n{table.problem.name}: d = {table.problem.layout.size}, n = {table.problem.workers}, "
+            f"\n{table.problem.name}: d = {table.problem.layout.size}, "
+            f"n = {table.problem.workers}, "
             f"{table.steps} gradients per worker{asked}, seed {table.problem.seed}, "
             f"f* = {constants.f_star or 0.0:.6g}\nstep sizes tried: {grid}",
             markup=False,

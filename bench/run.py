@@ -8,7 +8,6 @@ from typing import Any
 from bench.claims import Budget, claims
 from bench.cli import Options
 from bench.console import Progress, open_console
-from bench.files import ready
 from bench.grid import Table, round_up
 from bench.header import describe, lines, place
 from bench.jobs import Crew, check
@@ -29,7 +28,12 @@ def refuse_together(comm: MPICommunicator, out: Path | None) -> None:
     ConfigurationError
         On every rank alike.
     """
-    trouble = comm.allgather(ready(out) if out is not None and comm.rank == 0 else None)[0]
+    trouble = None
+    if out is not None and comm.rank == 0:
+        from bench.files import ready  # rank 0 alone writes, so the others save the memory
+
+        trouble = ready(out)
+    trouble = comm.allgather(trouble)[0]
     if trouble is not None:
         raise ConfigurationError(trouble)
 

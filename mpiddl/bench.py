@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[1]
+QUEUE = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_NUM_CELLS"  # MPICH: cells of 64 KB that a rank maps
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 RANK = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID")  # as launchers tell it
 
@@ -47,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return refuse("start it as a module: python -m mpiddl.bench")
     for name in THREADS:
         os.environ.setdefault(name, "1")
+    os.environ.setdefault(QUEUE, "8")  # the default of 64 costs each of 32 ranks 10 MB
     for package in ("bench", "theory"):
         problem = stranger(package)
         if problem is not None:

@@ -125,7 +125,7 @@ def device_of(x: Any) -> Device | None:
     find = _FINDERS.get(type(x))
     if find is not None:
         return find(x)
-    if isinstance(x, np.ndarray) and not isinstance(x, np.ma.MaskedArray):
+    if isinstance(x, np.ndarray) and not hasattr(x, "mask"):
         return None
     if hasattr(x, "__cuda_array_interface__"):
         return _cupy_device(x)
