@@ -105,15 +105,27 @@ class Registry(Generic[T]):
             for module in pkgutil.iter_modules(package.__path__):
                 importlib.import_module(f"{self.room}.{module.name}")
 
+    def _look(self, name: str) -> None:
+        """Import the module called like the variant, if there is one; else all of the room."""
+        home = f"{self.room}.{name}"
+        if name not in self._found and name.isidentifier():
+            try:
+                importlib.import_module(home)
+            except ModuleNotFoundError as error:
+                if error.name != home:
+                    raise
+        if name not in self._found:
+            self._scan()
+
     def __getitem__(self, name: str) -> T:
-        self._scan()
+        self._look(name)
         if name not in self._found:
             known = ", ".join(sorted(self._found))
             raise ConfigurationError(f"no {self.kind} is called {name!r}; there are: {known}")
         return self._found[name]
 
     def __contains__(self, name: str) -> bool:
-        self._scan()
+        self._look(name)
         return name in self._found
 
     def __iter__(self) -> Iterator[str]:

@@ -8,14 +8,13 @@ lane takes it in and, at the last step of a clock, says what changed. All waitin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mpiddl.arrays import Array
 from mpiddl.comm import Communicator
 from mpiddl.comm.engine import Engine, Task
-from mpiddl.comm.simulated import Network, World
 from mpiddl.compression import Key
 from mpiddl.divergence import first_divergence, refuse_divergence
 from mpiddl.errors import ConfigurationError
@@ -23,6 +22,9 @@ from mpiddl.problems import NEED, Problem
 from mpiddl.record import Curve, Recorder
 from mpiddl.replica import Lane, Lanes, Replica
 from mpiddl.variant import Variant
+
+if TYPE_CHECKING:
+    from mpiddl.comm.simulated import Network
 
 __all__ = ["Result", "Run", "run", "simulate"]
 
@@ -146,6 +148,8 @@ def simulate(job: Run, network: Network | None = None) -> list[Result]:
     ConfigurationError, Diverged
         As `run`.
     """
+    from mpiddl.comm.simulated import Network, World  # only here: ranks under MPI need neither
+
     size = job.problem.workers
     job.check(size)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so itself
