@@ -24,6 +24,11 @@ from theory.report import Tried
 __all__ = ["report"]
 
 NAME = "theory-report.json"
+LEGEND = """
+mutants: proofs and formulas with one coefficient or move changed, all of which must be noticed
+stages: largest lower confidence limit of measured / promised, at most 1; under MPI, and which
+slopes: measured exponents in T and n at the tuned step; controls: broken on purpose, and noticed
+"""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def report(
     ]
     console.print()
     console.print(table(entries))
-    console.print()
+    console.print(LEGEND, markup=False, highlight=False)
     for entry in entries:
         for problem in entry.problems:
             console.print(f"{entry.name}: {problem}", markup=False)
@@ -102,6 +107,7 @@ def table(entries: Sequence[Entry]) -> Table:
     drawn = plain_table(
         "\ntheorem",
         "steps of\nproof",
+        "mutants\nnoticed",
         "stages\ntheory",
         "stages\nMPI",
         "slopes\nT, n",
@@ -114,10 +120,11 @@ def table(entries: Sequence[Entry]) -> Table:
     for entry in entries:
         runs, controls = entry.split()
         limit, stage = highest([[asdict(stage) for stage in one.stages] for one in runs])
-        proof, kept, slopes, broken = _on_paper(entry.theory)
+        proof, noticed, kept, slopes, broken = _on_paper(entry.theory)
         drawn.add_row(
             entry.name,
             proof,
+            noticed,
             kept,
             f"{limit:.2f} {stage}",
             slopes,
@@ -128,13 +135,14 @@ def table(entries: Sequence[Entry]) -> Table:
     return drawn
 
 
-def _on_paper(theory: Mapping[str, Any] | None) -> tuple[str, str, str, str]:
-    """Return proof, stages, slopes and controls of the theory alone, dashes where it is silent."""
+def _on_paper(theory: Mapping[str, Any] | None) -> tuple[str, str, str, str, str]:
+    """Return what the theory alone says, column by column; dashes where it is silent."""
     if theory is None:
-        return ("-",) * 4
+        return ("-",) * 5
     symbolic, slopes = theory["symbolic"], theory["slopes"] or ()
     return (
         str(len(symbolic["steps"])) if symbolic["derived"] else "fails",
+        f"{symbolic['noticed']}/{symbolic['mutants']}",
         f"{highest([run['stages'] for run in theory['runs']])[0]:.2f}",
         " ".join(f"{float(slope['measured']['value']):.2f}" for slope in slopes) or "-",
         caught([control["ok"] for control in theory["controls"]]),

@@ -91,7 +91,7 @@ def theory(ok: bool = True) -> dict:
     return {
         "name": "bsp-nonconvex",
         "problems": [] if ok else ["broken on paper"],
-        "symbolic": {"derived": True, "steps": [1, 2]},
+        "symbolic": {"derived": True, "steps": [1, 2], "mutants": 3, "noticed": 3},
         "slopes": [{"measured": {"value": -1.0}}],
         "runs": [{"stages": [{"name": "noise", "low": "nan", "limit": 1.0}]}],
         "controls": [{"ok": True}],
