@@ -40,7 +40,8 @@ def allreduce(x: Array, comm: Any, op: str = "mean", collective: str = "halving_
         On all ranks, if they disagree on shape, dtype, `op` or `collective`, or one is unknown.
     """
     dtype, shape = getattr(x, "dtype", type(x).__name__), getattr(x, "shape", None)
-    comm.agree("the shape, dtype, op and collective of allreduce", f"{shape} {dtype} {op}")
+    said = f"{shape} {dtype} {op} {collective}"
+    comm.agree("the shape, dtype, op and collective of allreduce", said)
     if str(dtype) not in ("float32", "float64"):
         raise BufferMismatch(f"allreduce adds float32 or float64 arrays, found {dtype}")
     if op not in ("mean", "sum"):

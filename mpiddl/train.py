@@ -103,6 +103,7 @@ def work(
     """
     sync, problem = job.variant.sync, job.problem
     lost: int | None = None
+    order: dict[int, Lane] = {}  # lanes as they speak: MPI's own collectives match by order
     pause = job.compute / len(problem.layout.names)
     for clock in range(job.clocks + 1):
         last, at_least = clock - 1, sync.at_least(clock - 1)
@@ -124,11 +125,12 @@ def work(
                 yield comm.spend(pause)
                 for lane in lanes.completed_by(layer):
                     lane.absorb(step, h)
+                    order[lane.bucket.index] = lane
                     if h == sync.period - 1 and not lane.push(clock) and lost is None:
                         lost = clock
                 yield None  # let what has arrived move on
         if lost is not None and lost < clock:
-            for lane in lanes:
+            for lane in order.values():
                 lane.push(clock)
     return lost
 

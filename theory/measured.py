@@ -108,7 +108,7 @@ def measure(
     if oracle.optimum is not None:
         distance = square(run.v - oracle.optimum)
     return Measured(
-        noise=square(run.g.mean(axis=2) - m),
+        noise=_cleaned(square(run.g.mean(axis=2) - m), square(run.g), tolerance),
         gradient=square(slope),
         mean_gradient=square(m),
         deviation=_cleaned(square(slope - m), square(slope), tolerance),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from theory.evaluation import Evaluated, slackened
+from theory.evaluation import Evaluated, Precise, slackened
 from theory.statement import Assumption, Kind, Measure, Source
 from theory.symbols import RANGE
 
@@ -187,13 +187,13 @@ class Theorem:
         return float(function(values))
 
     @cached_property
-    def _bound(self) -> Evaluated:
-        return Evaluated(self.name, self.written(self.bound))
+    def _bound(self) -> Precise:
+        return Precise(self.name, self.written(self.bound))
 
     @cached_property
-    def _perturbation(self) -> Evaluated:
+    def _perturbation(self) -> Precise:
         written = self.written(self.perturbation or sp.Integer(0))
-        return Evaluated(self.name, written)
+        return Precise(self.name, written)
 
     @cached_property
     def _tests(self) -> list[tuple[sp.Rel, Evaluated]]:

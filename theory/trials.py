@@ -136,6 +136,9 @@ _COARSE = Control("top-1 runs, top-5 is claimed", "contraction", {"k": 1})
 _CONSTANT = Control(
     "a constant step runs, a decreasing one is claimed", "identity", {"offset": None, "gam": 0.1}
 )
+_LONG = Control(
+    "gradients are 3% too long, without noise", "noise", {"options": {"sigma2": 0.0, "L": 1.03}}
+)
 _TOO_FAR = Control("the step is above the condition", "conditions")
 
 
@@ -147,6 +150,7 @@ def _with(trial: Trial, *controls: Control, **changes: Any) -> list[Trial]:
 def _bsp() -> list[Trial]:
     iso = Trial("bsp-nonconvex", "iso", n=8, T=200, gam=0.2)
     nc = Trial("bsp-nonconvex", "nc", n=4, T=200, gam=0.2)
+    exact = replace(nc, options={"sigma2": 0.0}, seeds=2)  # no noise: gradients to rounding
     const = Trial("bsp-sc-const", "iso", n=8, T=200, gam=0.3)
     spec = replace(const, problem="spec", options={"spectrum": FLAT}, gam=0.5)
     mean = Trial("bsp-sc-decreasing", "iso", n=8, T=200, offset=1.0)
@@ -156,6 +160,7 @@ def _bsp() -> list[Trial]:
         *_with(iso, _SHARED),
         *_with(iso, _TOO_FAR, gam=2.5)[1:],
         nc,
+        *_with(exact, _LONG),
         *_with(const, _SHARED),
         *_with(const, _TOO_FAR, gam=2.5)[1:],
         spec,
@@ -194,6 +199,7 @@ def _gossip() -> list[Trial]:
         *_with(ring, _LOPSIDED, _SHARED),
         *_with(cubes, _SLOW)[1:],
         nc,
+        replace(ring, options={"zeta2": 0.1, "sigma2": 0.0}, seeds=2),
     ]
 
 

@@ -14,6 +14,7 @@ from bench.verify import _judge, _read, _specs
 from bench.verify_report import Entry, report, table
 from bench.verify_runs import Spec, arrays, build
 from mpiddl.errors import ConfigurationError
+from mpiddl.problems.nonconvex import NonConvex
 from theory.report import Tried
 from theory.stages import Stage
 from theory.trials import TRIALS
@@ -31,6 +32,7 @@ CHOSEN = [
     for kind in KINDS
     if kind[0] in ("ef-sgd-nonconvex", "gossip-consensus", "local-sgd-nonconvex")
     or kind[0] == "bsp-sc-decreasing"
+    or "without noise" in (kind[1] or "")
 ]
 
 
@@ -40,6 +42,25 @@ def test_a_run_keeps_every_stage_and_a_control_fails_where_it_must(simulated, in
     jobs = [Job((index, seed), build(spec, seed), watched=True) for seed in range(SEEDS)]
     (tried,) = _judge({index: (spec, SEEDS)}, simulated(jobs))
     assert tried.ok, tried.stages
+
+
+@pytest.mark.parametrize("factor", [0.97, 1.03])
+def test_a_gradient_that_is_scaled_is_noticed(simulated, monkeypatch, factor):
+    """What the noise would hide for hours is plain in a trial without noise."""
+    slope = NonConvex._slope
+
+    def scaled(self, x, out, span):
+        slope(self, x, out, span)
+        out *= factor
+
+    index = next(
+        i for i, (s, _) in SPECS.items() if s.problem == "nc" and s.options.get("sigma2") == 0
+    )
+    spec, _ = SPECS[index]
+    jobs = [Job((index, seed), build(spec, seed), watched=True) for seed in range(SEEDS)]
+    monkeypatch.setattr(NonConvex, "_slope", scaled)
+    (tried,) = _judge({index: (spec, SEEDS)}, simulated(jobs))
+    assert "noise" in [stage.name for stage in tried.stages if not stage.ok]
 
 
 def test_every_theorem_is_tried_and_every_trial_can_be_built():

@@ -61,3 +61,24 @@ def test_ranks_with_different_shapes_are_told(comm):
         pytest.skip("one rank cannot disagree")
     with pytest.raises(ConfigurationError, match="shape"):
         mpiddl.allreduce(np.zeros(3 + comm.rank), comm)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"x": np.zeros(3, np.float32)},
+        {"x": np.zeros(3, np.int64)},
+        {"x": [0.0, 0.0, 0.0]},
+        {"op": "sum"},
+        {"op": "max"},
+        {"collective": "ring"},
+        {"collective": "nosuch"},
+    ],
+    ids=str,
+)
+def test_one_rank_that_asks_for_something_else_is_told_on_all_ranks(comm, odd):
+    if comm.size == 1:
+        pytest.skip("one rank cannot disagree")
+    asked = {"x": np.zeros(3)} | (odd if comm.rank == comm.size - 1 else {})
+    with pytest.raises(ConfigurationError, match="ranks disagree on the shape, dtype, op"):
+        mpiddl.allreduce(comm=comm, **asked)

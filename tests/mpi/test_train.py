@@ -65,6 +65,23 @@ def test_divergence_is_raised_on_all_ranks(comm, line):
         run(job(wild, comm.size), comm)
 
 
+@pytest.mark.parametrize("collective", ["native", "ring"])
+def test_a_rank_that_meets_nan_alone_keeps_the_order_of_its_lanes(comm, collective, monkeypatch):
+    this = job(f"bsp / allreduce:{collective} / identity / layerwise / sgd:0.25", comm.size)
+    kind, last = type(this.problem), comm.size - 1
+    gradient = kind.gradient
+
+    def spoilt(self, x, batch, out):
+        for event, layer in gradient(self, x, batch, out):
+            if comm.rank == last and x.any():  # from clock 1 on: the start is 0
+                out[0] = np.nan
+            yield event, layer
+
+    monkeypatch.setattr(kind, "gradient", spoilt)
+    with pytest.raises(Diverged, match=f"rank {last} .* clock 1;"):
+        run(this, comm)
+
+
 def test_ranks_that_disagree_are_told_before_any_message(comm):
     if comm.size == 1:
         pytest.skip("one rank cannot disagree")
