@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bench.jobs import Outcome
-from bench.wrappers import Scattered, SharedNoise
+from bench.wrappers import FrozenNoise, Scattered, SharedNoise
 from mpiddl.architecture import Architecture
 from mpiddl.architecture.allreduce import AllReduce
 from mpiddl.architecture.gossip import Gossip
@@ -86,6 +86,8 @@ def build(spec: Spec, seed: int) -> Run:
         learnt = Scattered(learnt)
     elif spec.noise == "shared":
         learnt = SharedNoise(learnt)
+    elif spec.noise == "frozen":
+        learnt = FrozenNoise(learnt)
     rule = SGD(1.0 if apart else _rate(spec, learnt))
     sync = BSP() if spec.H == 1 else Local(spec.H)
     architecture, channel = _architecture(spec.topology), _channel(spec, learnt.layout.size)

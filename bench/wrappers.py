@@ -15,7 +15,7 @@ from mpiddl.compression import Channel, Compressor, Key, Line
 from mpiddl.problems import READY, Constants, Event, Problem
 from mpiddl.train import Run
 
-__all__ = ["Log", "Scattered", "SharedNoise", "Trace", "Wrapped", "watched"]
+__all__ = ["FrozenNoise", "Log", "Scattered", "SharedNoise", "Trace", "Wrapped", "watched"]
 
 
 class Wrapped:
@@ -69,6 +69,14 @@ class SharedNoise(Wrapped):
         x = self.start()
         own = self.full_gradient(x, worker) - self.full_gradient(x, 0)
         return self.inner.batch(0, step) + own
+
+
+class FrozenNoise(Wrapped):
+    """Broken: every step draws the noise of step 0."""
+
+    def batch(self, worker: int, step: int) -> Any:
+        """Return what `gradient` needed at step 0."""
+        return self.inner.batch(worker, 0)
 
 
 class Scattered(Wrapped):

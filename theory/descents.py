@@ -62,6 +62,10 @@ def _average(per_step: Floats) -> Floats:
     return average
 
 
+def _unbiased(measured: Measured, values: Values) -> tuple[Floats, float]:
+    return measured.drift, values["sigma2"]
+
+
 def _noise(measured: Measured, values: Values) -> tuple[Floats, float]:
     return _average(measured.noise), values["sigma2"] / values["n"]
 
@@ -155,6 +159,7 @@ def _entry(
 ) -> Entry:
     stages = {
         "noise": _noise,
+        "unbiased": _unbiased,
         "descent": descent,
         "smoothness": _smoothness,
         "perturbation": perturbation or _lemma(theorem),

@@ -47,6 +47,8 @@ class Measured:
     ----------
     noise, gradient, mean_gradient, deviation, spread : (S, T)
         |mean g - m|^2, |grad f(v)|^2, |m|^2, |grad f(v) - m|^2, (1/n) sum |y_i - v|^2.
+    drift : (S,)
+        (1/n) sum_i |sum_t (g_i - grad f_i(y_i))|^2 / T: small only if the noise has no memory.
     loss : (S, T + 1)
         f(v) - f*.
     distance : (S, T + 1) or None
@@ -62,6 +64,7 @@ class Measured:
     mean_gradient: Floats
     deviation: Floats
     spread: Floats
+    drift: Floats
     loss: Floats
     distance: Floats | None
     kept: Floats | None
@@ -99,7 +102,9 @@ def measure(
         Relative, of what is rounding.
     """
     before = run.v[:, :-1]
-    slope, m = oracle.gradient(before), oracle.gradients(run.y).mean(axis=2)
+    own = oracle.gradients(run.y)
+    slope, m = oracle.gradient(before), own.mean(axis=2)
+    drift = square((run.g - own).sum(axis=1)).mean(axis=-1) / run.g.shape[1]
     apart = square(run.y - before[:, :, None]).mean(axis=-1)
     kept = pushed = distance = None
     if run.e is not None:
@@ -112,6 +117,7 @@ def measure(
         gradient=square(slope),
         mean_gradient=square(m),
         deviation=_cleaned(square(slope - m), square(slope), tolerance),
+        drift=_cleaned(drift, square(run.g), tolerance),
         spread=_cleaned(apart, square(run.v), tolerance),
         loss=oracle.value(run.v) - oracle.f_star,
         distance=distance,

@@ -51,7 +51,7 @@ def scattered(seed: int, n: int, d: int) -> Floats:
 def draw(trial: Trial, d: int, sigma2: float) -> Floats:
     """Return the noise of all gradients, (S, T, n, d), N(0, sigma2/d I)."""
     streams = 1 if trial.noise == "shared" else trial.n
-    shape = (trial.T, streams, d)
+    shape = (1 if trial.noise == "frozen" else trial.T, streams, d)
     rows = [np.random.default_rng([seed, 0]).standard_normal(shape) for seed in range(trial.seeds)]
     xi = np.sqrt(sigma2 / d) * np.stack(rows)
     return np.broadcast_to(xi, (trial.seeds, trial.T, trial.n, d))

@@ -7,6 +7,7 @@ where gradients g_i were taken, m = (1/n) sum grad f_i(y_i), and eta the step:
 conditions    no condition of the theorem is violated (if one is, nothing else is said)
 identity      |v_{t+1} - v_t + eta (1/n) sum g_i| <= tolerance * largest |v|, every step and seed
 noise         avg |(1/n) sum g_i - m|^2 <= sigma2 / n
+unbiased      (1/n) sum_i |sum_t (g_i - grad f_i(y_i))|^2 / T <= sigma2: noise without memory
 descent       the step of the proof, summed over t, in measured quantities (`theory.descents`)
 smoothness    avg |grad f(v) - m|^2 <= L^2 P,  P = avg (1/n) sum |y_i - v|^2
 contraction   avg |e_{t+1}|^2 <= (1 - delta) avg |gam g_t + e_t|^2, if the memories e were recorded

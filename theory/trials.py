@@ -67,7 +67,7 @@ class Trial:
     memory : bool
         Whether what was not sent is kept (error feedback).
     noise : str
-        own: every worker draws its own; shared: all draw the same.
+        own: every worker draws its own; shared: all draw the same; frozen: every step does.
     start : str
         common: all at x0; apart: every worker somewhere else, no gradients (pure gossip).
     seeds : int
@@ -128,6 +128,7 @@ class Trial:
 
 
 _SHARED = Control("all workers draw the same noise", "noise", {"noise": "shared"})
+_FROZEN = Control("every step draws the same noise", "unbiased", {"noise": "frozen"})
 _ALONE = Control("workers never average", "perturbation", {"H": 200})
 _LOPSIDED = Control("rows of W add up to 1, columns do not", "identity", {"topology": "lopsided"})
 _SLOW = Control("a ring runs, a hypercube is claimed", "perturbation", {"topology": "ring"})
@@ -158,6 +159,7 @@ def _bsp() -> list[Trial]:
     convex = Trial("bsp-convex", "spec", n=8, T=200, gam=0.5)
     return [
         *_with(iso, _SHARED),
+        *_with(replace(iso, options={"d": 100}), _FROZEN)[1:],
         *_with(iso, _TOO_FAR, gam=2.5)[1:],
         nc,
         *_with(exact, _LONG),
@@ -181,6 +183,7 @@ def _local() -> list[Trial]:
         *_with(sc, _ALONE, _SHARED),
         flat,
         *_with(iid, _ALONE, _SHARED),
+        *_with(replace(iid, options={"d": 100}), _FROZEN)[1:],
         *_with(het, _ALONE, _SHARED),
         replace(het, options={"zeta2": 0.1}, H=10, gam=0.02),
     ]
@@ -207,7 +210,9 @@ def _feedback() -> list[Trial]:
     top = Trial("ef-sgd-nonconvex", "nc", n=4, T=200, gam=0.1, compressor="top_k", k=5)
     het = replace(top, options={"zeta2": 0.5}, gam=0.05)
     sign = replace(top, problem="iso", compressor="sign", k=0, gam=0.02)
-    return [*_with(top, _FORGETS, _COARSE, _SHARED), het, *_with(sign, _FORGETS)]
+    wide = replace(top, options={"d": 100}, k=50)
+    broken = (*_with(wide, _FROZEN)[1:], *_with(sign, _FORGETS))
+    return [*_with(top, _FORGETS, _COARSE, _SHARED), het, *broken]
 
 
 TRIALS: tuple[Trial, ...] = (*_bsp(), *_local(), *_gossip(), *_feedback())

@@ -34,7 +34,8 @@ def test_all_stages_hold_on_a_correct_run() -> None:
     found = stages(LOCAL, simulate(LOCAL))
     assert not broken(found)
     assert set(found) == {
-        *("conditions", "identity", "noise", "descent", "smoothness", "perturbation", "bound")
+        *("conditions", "identity", "noise", "unbiased", "descent"),
+        *("smoothness", "perturbation", "bound"),
     }
     assert 0.9 < found["noise"].ratio < 1.1, "sigma2 is exact"
     assert 0.2 < found["perturbation"].ratio < 1, "the lemma says something"

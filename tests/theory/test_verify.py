@@ -31,7 +31,8 @@ def test_verify_writes_every_number(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert found["slopes"] is None
     names = [stage["name"] for stage in found["runs"][0]["stages"]]
     assert names == [
-        *("conditions", "identity", "noise", "descent", "smoothness", "perturbation", "bound")
+        *("conditions", "identity", "noise", "unbiased", "descent"),
+        *("smoothness", "perturbation", "bound"),
     ]
     assert {one["trial"]["control"]["fails"] for one in found["controls"]} == {
         "noise",
