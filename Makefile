@@ -104,5 +104,6 @@ $(READY): setup.cfg pyproject.toml
 	             "$$($$python -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')" >&2; exit 1; \
 	    fi; \
 	fi
-	@$(VENV)/bin/python -m pip install -qq --disable-pip-version-check -e '.[$(EXTRAS)]'
+	@$(VENV)/bin/python -m pip install -qq --disable-pip-version-check \
+	    --config-settings editable_mode=compat -e '.[$(EXTRAS)]'
 	@touch $@

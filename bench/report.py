@@ -85,11 +85,12 @@ class Report:
         table, options = self.table, self.options
         asked = "" if table.steps == options.steps else f" (asked for {options.steps})"
         constants, grid = table.problem.constants, ", ".join(f"{gam:g}" for gam in table.grid)
+        tried = "" if all(one.fixed for one in options.entries) else f"\nstep sizes tried: {grid}"
         console.print(
             f"\n{table.problem.name}: d = {table.problem.layout.size}, "
             f"n = {table.problem.workers}, "
             f"{table.steps} gradients per worker{asked}, seed {table.problem.seed}, "
-            f"f* = {constants.f_star or 0.0:.6g}\nstep sizes tried: {grid}",
+            f"f* = {constants.f_star or 0.0:.6g}{tried}",
             markup=False,
         )
         console.print()

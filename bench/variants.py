@@ -81,6 +81,11 @@ def entry(text: str) -> Entry:
             f"no variant is called {text!r}; there are: {', '.join(NAMED)}, or write a line such "
             f"as {NAMED['ef-top-k']!r}"
         )
+    if NAMED.get(text, text).count("/") not in (3, 4):
+        raise ConfigurationError(
+            f"a line has four parts, tried with every step size, or five; found "
+            f"{text.count('/') + 1} in {text!r}: write a line such as {NAMED['ef-top-k']!r}"
+        )
     found = Entry(" / ".join(part.strip() for part in NAMED.get(text, text).split("/")))
     found.variant(None if found.fixed else 1.0)
     return found

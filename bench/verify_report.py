@@ -26,8 +26,9 @@ __all__ = ["report"]
 NAME = "theory-report.json"
 LEGEND = """
 mutants: proofs and formulas with one coefficient or move changed, all of which must be noticed
-stages: largest lower confidence limit of measured / promised, at most 1; under MPI, and which
-slopes: measured exponents in T and n at the tuned step; controls: broken on purpose, and noticed
+stages: what the proof is made of (noise, descent, smoothness, perturbation ..), measured; shown is
+the largest lower confidence limit of measured / promised, at most 1, and under MPI at which stage
+slopes: exponents in T and n, measured at the tuned step; caught: runs broken on purpose, noticed
 """
 
 
@@ -106,13 +107,13 @@ def table(entries: Sequence[Entry]) -> Table:
     """Return one row per theorem."""
     drawn = plain_table(
         "\ntheorem",
-        "steps of\nproof",
+        "proof\nsteps",
         "mutants\nnoticed",
         "stages\ntheory",
         "stages\nMPI",
         "slopes\nT, n",
-        "controls\ntheory",
-        "controls\nMPI",
+        "caught\ntheory",
+        "caught\nMPI",
         "\nverdict",
         narrow=True,
     )

@@ -40,6 +40,8 @@ class Curve:
     rows: tuple[tuple[float, ...], ...]
 
     def __getitem__(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        if column not in COLUMNS:
+            raise KeyError(f"no column {column!r}; there are: {', '.join(COLUMNS)}")
         index = COLUMNS.index(column)
         return np.array([row[index] for row in self.rows], dtype=np.float64)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
 from mpiddl.errors import ConfigurationError
@@ -96,7 +96,11 @@ class Registry(Generic[T]):
         try:
             return make(*positional, **named)
         except TypeError as error:
-            raise ConfigurationError(f"{self.kind} {text!r}: {error}") from error
+            takes = ", ".join(f.name for f in fields(make)) if is_dataclass(make) else ""
+            raise ConfigurationError(
+                f"{self.kind} {text!r} does not fit: {name.strip()} takes "
+                f"{takes or 'no argument'}; write NAME:VALUE or NAME:FIELD=VALUE"
+            ) from error
 
     def _scan(self) -> None:
         if not self._scanned:

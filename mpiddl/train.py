@@ -75,7 +75,7 @@ class Run:
         self.variant.check(self.problem, size)
 
     def program(self, comm: Communicator, engine: Engine) -> Task[Result]:
-        """Return the task of one rank."""
+        """Return the task of one rank: plan, lanes with their lines and exchanges, then `work`."""
         variant, problem = self.variant, self.problem
         period, x0 = variant.sync.period, problem.start()
         replica = Replica(x0, accumulate=variant.seats.inner is not None or period > 1)
@@ -173,7 +173,7 @@ def run(job: Run, comm: Any = None) -> Result:
     Returns
     -------
     Result
-        This rank's model and traffic; the curve on rank 0.
+        This rank's model; the curve on rank 0.
 
     Raises
     ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -30,6 +30,9 @@ _GREEK = {
         "lam": "lambda",
     }.items()
 }
+
+
+DIVIDES = "H divides T"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,7 +83,9 @@ def _verified(console: Console, names: Sequence[str], quick: bool) -> list[Repor
     """Verify with a live line on a terminal, plain lines in a pipe."""
     strange = [name for name in names if name not in THEOREMS]
     if strange:
-        raise SystemExit(f"no theorem {', '.join(strange)}; there are {', '.join(THEOREMS)}")
+        known = ", ".join(THEOREMS)
+        print(f"no theorem {', '.join(strange)}; there are: {known}", file=sys.stderr)
+        raise SystemExit(2)
     reports = []
     with console.status("verifying") if console.is_terminal else nullcontext() as status:
         for report in verify(names, quick):
@@ -114,7 +119,7 @@ def _show(console: Console, theorem: Theorem) -> None:
     for assumption in sorted(theorem.assumes, key=lambda one: one.name):
         line("assumes", assumption.value)
     for condition in theorem.requirements:
-        line("condition", condition)
+        line("condition", DIVIDES if condition.has(sp.Mod) else condition)
     line("bounds", theorem.measure.value)
     line("by", theorem.bound)
     drawn = sp.pretty(theorem.bound.subs(_GREEK, simultaneous=True), num_columns=console.width)
@@ -127,11 +132,19 @@ def _show(console: Console, theorem: Theorem) -> None:
         line("value", tuned.value)
         line("rate", f"T^({tuned.rate_T}) n^({tuned.rate_n})")
     report = check(theorem, mutants=False)
+    line("", "steps: claim [why; proved by machine, sampled on random instances, or assumed]")
     for number, step in enumerate(report.steps, 1):
         line(f"step {number}", f"{step.claim}   [{step.because}; {step.status.value}]")
     for limit, proved in report.limits:
-        at = ", ".join(f"{letter} = {value}" for letter, value in limit.substitution.items())
-        line("limit", f"{limit.kind.value} {limit.to} at {at}; {'proved' if proved else 'FAILS'}")
+        here, there = _at(limit.substitution, "at"), _at(limit.target, "with")
+        said = f"{here} {limit.kind.value} {limit.to} {there}".strip()
+        line("limit", f"{said}; {'proved' if proved else 'FAILS'}")
+
+
+def _at(values: Mapping[sp.Symbol, sp.Expr] | None, word: str) -> str:
+    """Return ``at H = 1, zeta2 = 0``, or nothing for no values."""
+    said = ", ".join(f"{letter} = {value}" for letter, value in (values or {}).items())
+    return f"{word} {said}" if said else ""
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ LINES = (
 
 def main() -> None:
     """Print one line per variant: loss, bytes sent by all ranks, virtual seconds."""
-    network = mpiddl.Network(alpha=50e-6, beta=0.8e-9)  # seconds a message, seconds a byte
+    network = mpiddl.Network(alpha=20e-6, beta=0.8e-9)  # seconds a message, seconds a byte
     print(f"{'loss':>9} {'bytes':>9} {'seconds':>9}   variant")
     for line in LINES:
         variant = mpiddl.Variant.parse(line)

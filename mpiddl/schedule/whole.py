@@ -1,4 +1,4 @@
-"""The whole vector in one message, after the backward pass: the survey's BSP baseline."""
+"""The whole vector in one message, after the backward pass."""
 
 from __future__ import annotations
 
