@@ -109,7 +109,7 @@ class Lanes:
     def completed_by(self, layer: int) -> Iterator[Lane]:
         """Yield the lanes whose layers are all ready, now that `layer` is."""
         for lane in self._touching[layer]:
-            index = lane.bucket.index
+            index = lane.bucket.index  # 0 missing: a new step begins, all layers are missing
             self._missing[index] = (self._missing[index] or len(lane.bucket.layers)) - 1
             if self._missing[index] == 0:
                 yield lane

@@ -75,6 +75,7 @@ class _Exchange:
         self.lane.x[...] = self.lane.anchor
 
     def _by_sums(self, line: Line) -> Task[Array]:
+        # The line hands over an array to be averaged, as often as its words need; identity: once.
         rounds = line.rounds(self.lane.delta)
         part = next(rounds)
         while True:

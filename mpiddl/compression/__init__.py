@@ -5,7 +5,7 @@ what the two ends of a line remember; it encloses a compressor. Neither ever see
 
 | text        | compressor | class       | bytes per vector of b entries of w bytes |
 |-------------|------------|-------------|------------------------------------------|
-| `identity`  | Identity   | exact       | b w                                      |
+| `identity`  | Identity   | omega = 0   | b w                                      |
 | `top_k:r`   | TopK       | contractive | k (4 + w), k = ceil(r b)                 |
 | `sign`      | ScaledSign | contractive | ceil(b / 8) + w                          |
 

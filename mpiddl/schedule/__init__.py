@@ -1,8 +1,8 @@
 """Room 4, in what order and in what pieces: from the layers of a model to buckets that travel.
 
-| text        | variant   | buckets                                            |
-|-------------|-----------|----------------------------------------------------|
-| `whole`     | Whole     | one: the whole vector, after the last layer         |
+| text        | variant   | buckets                                              |
+|-------------|-----------|------------------------------------------------------|
+| `whole`     | Whole     | one: the whole vector, after the last layer          |
 | `layerwise` | Layerwise | one per layer, sent as soon as its gradient is ready |
 
 A schedule is a pure function from a layout to a plan. With the identity compressor a plan changes

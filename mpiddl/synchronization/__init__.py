@@ -1,9 +1,9 @@
 """Room 1, when: how many steps a worker takes before it speaks, and whom it then waits for.
 
-| text      | variant   | a clock is | a pull returns when |
-|-----------|-----------|------------|---------------------|
-| `bsp`     | BSP       | one step   | everyone's contribution of this clock is in |
-| `local:H` | Local SGD | H steps    | the same            |
+| text      | variant | a clock is | a pull returns when                                         |
+|-----------|---------|------------|-------------------------------------------------------------|
+| `bsp`     | BSP     | one step   | this clock is in of all whom the architecture listens to    |
+| `local:H` | Local   | H steps    | the same                                                    |
 
 A synchronization never sees a message: it only says how many steps make a clock and which clock
 the exchange must have reached. Reading order: bsp.py, local.py.
