@@ -220,6 +220,14 @@ def test_a_number_that_is_not_finite_ends_the_run_on_all_ranks(line, value):
     assert not np.isfinite(loss[clock + 1 :]).any()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("line", RECURSIONS)
+@pytest.mark.parametrize("n", [1, 3])
+def test_gradients_of_zero_change_nothing(line, n):
+    problem = problems["nc"](n, seed=0, sigma2=0.0, radius=0.0, layers=2)
+    assert not models(line, problem, 5).any()
+
+
 def test_a_step_that_is_too_long_is_divergence_not_an_error_of_ours():
     line, problem = "bsp / allreduce / identity / whole / sgd:1000", problems["iso"](2, seed=0)
     with pytest.raises(Diverged, match="smaller step size"):
