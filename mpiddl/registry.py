@@ -8,7 +8,6 @@ uses, and the generic tests find it there. A description such as ``TopK(0.01)`` 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Generic, TypeVar
@@ -104,6 +103,8 @@ class Registry(Generic[T]):
 
     def _scan(self) -> None:
         if not self._scanned:
+            import pkgutil  # only here: a name that is known needs no scan
+
             self._scanned = True
             package = importlib.import_module(self.room)
             for module in pkgutil.iter_modules(package.__path__):

@@ -17,7 +17,6 @@ import argparse
 import os
 import sys
 import time
-import traceback
 from contextlib import ContextDecorator
 from enum import IntEnum
 from math import inf
@@ -187,6 +186,8 @@ def _say(error: BaseException | None, where: str) -> None:
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
         text = f"mpiddl: error{where}: {error}{notes}"
     else:
+        import traceback  # only here: most jobs end well
+
         assert error is not None
         text = f"mpiddl: failed{where}\n" + "".join(traceback.format_exception(error)).rstrip()
     sys.stdout.flush()
