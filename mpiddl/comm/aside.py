@@ -18,6 +18,7 @@ from mpiddl.errors import ConfigurationError, ProtocolError
 
 __all__ = ["Aside", "crowded", "patient"]
 
+SHORT = 512  # bytes of text that ranks compare in one call
 NAP = 0.002  # longest time between two looks, in seconds
 
 
@@ -93,15 +94,13 @@ class Aside:
             raise ConfigurationError(f"ranks disagree on {what}: {found}")
 
     def _alike(self, value: object) -> bool:
-        """Return whether everyone's `value` reads like that of rank 0: cheap, and mostly true."""
-        mine = np.frombuffer(repr(value).encode(), np.uint8)
-        length = np.array([mine.size], np.int64)
-        patient(self._beside.Ibcast(length))
-        first = mine.copy() if self.rank == 0 else np.empty(length[0], np.uint8)
-        patient(self._beside.Ibcast(first))
-        same = np.zeros((self.size, 1), np.uint8)
-        patient(self._beside.Iallgather(np.array([np.array_equal(mine, first)], np.uint8), same))
-        return bool(same.all())
+        """Return True only if everyone's `value` reads alike and is short: cheap, mostly true."""
+        text = np.frombuffer(repr(value).encode(), np.uint8)
+        mine, everyone = np.zeros(SHORT, np.uint8), np.empty((self.size, SHORT), np.uint8)
+        if text.size < SHORT:
+            mine[0], mine[1 : 1 + text.size] = 1, text
+        patient(self._beside.Iallgather(mine, everyone))
+        return bool(everyone[:, 0].all() and (everyone == everyone[0]).all())
 
     def reconcile(self) -> None:
         """Check that what was sent to each rank is what it received; collective, when all is quiet.

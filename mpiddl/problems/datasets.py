@@ -43,11 +43,11 @@ def load(name: str) -> Dataset:
     ConfigurationError
         If no set of that name ships with mpiddl; the message lists those that do.
     """
-    known = sorted(file[:-4] for file in os.listdir(FOLDER) if file.endswith(".npz"))
+    known = sorted(file[:-4] for file in os.listdir(FOLDER) if file.endswith(".npy"))
     if name not in known:
         raise ConfigurationError(f"no data set is called {name!r}; there are: {', '.join(known)}")
-    with np.load(os.path.join(FOLDER, f"{name}.npz"), allow_pickle=False) as arrays:
-        return Dataset(arrays["features"], arrays["labels"])
+    table = np.load(os.path.join(FOLDER, f"{name}.npy"), allow_pickle=False)
+    return Dataset(table["features"].copy(), table["labels"].copy())
 
 
 def real(name: str, values: Any, axes: int) -> Array:

@@ -41,10 +41,10 @@ def test_breast_cancer_is_the_known_set():
 def test_every_set_that_ships_loads_and_comes_with_its_licence():
     folder = resources.files("mpiddl.problems") / "data"
     notice = (folder / "LICENSE-data.md").read_text("utf-8")
-    names = [file.name for file in folder.iterdir() if file.name.endswith(".npz")]
+    names = [file.name for file in folder.iterdir() if file.name.endswith(".npy")]
     assert names
     for name in names:
-        features, labels = load(name.removesuffix(".npz"))
+        features, labels = load(name.removesuffix(".npy"))
         assert features.dtype.name in ("float32", "float64", "uint8")
         assert labels.dtype == np.uint8
         assert len(features) == len(labels)
