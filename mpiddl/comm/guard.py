@@ -31,6 +31,7 @@ from mpiddl.errors import ConfigurationError, MpiddlError
 
 __all__ = ["ArgumentParser", "check_launcher", "duplicate", "guard"]
 
+HEARD = 0.3  # seconds in which a launcher passes on what was said
 GRACE = 2.0  # seconds in which ranks that fail alike reach the meeting
 
 
@@ -193,3 +194,4 @@ def _say(error: BaseException | None, where: str) -> None:
     sys.stdout.flush()
     if text:
         print(text, file=sys.stderr, flush=True)
+        time.sleep(HEARD)  # an abort may kill the launcher's pipes before it has read them

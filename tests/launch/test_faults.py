@@ -13,7 +13,7 @@ from tests.launcher import Job, environment, launch, mpirun
 
 pytestmark = pytest.mark.skipif(mpirun() is None, reason="no mpirun beside Python nor on PATH")
 
-WITHIN = 8.0  # seconds from the fault to the end of the job: 2 of grace, and a busy machine
+WITHIN = 5.0  # seconds from the fault to the end of the job: 2 of them are grace
 
 HEAD = """
 import os, signal, sys, time
