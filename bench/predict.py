@@ -15,7 +15,7 @@ import numpy as np
 
 from mpiddl.architecture.allreduce import AllReduce
 from mpiddl.architecture.gossip import Gossip
-from mpiddl.compression.top_k import TopK
+from mpiddl.compression.topk import TopK
 from mpiddl.layout import Layout
 from mpiddl.train import Run
 from mpiddl.variant import Variant

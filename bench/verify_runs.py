@@ -23,7 +23,7 @@ from mpiddl.compression.direct import Direct
 from mpiddl.compression.error_feedback import ErrorFeedback
 from mpiddl.compression.identity import Identity
 from mpiddl.compression.sign import ScaledSign
-from mpiddl.compression.top_k import TopK
+from mpiddl.compression.topk import TopK
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Seats
 from mpiddl.optim.rates import Decreasing
@@ -111,8 +111,8 @@ def _architecture(topology: str) -> Architecture:
 
 def _channel(spec: Spec, d: int) -> Channel:
     compressors: dict[str, Compressor] = {"identity": Identity(), "sign": ScaledSign()}
-    if spec.compressor == "top_k":
-        compressors["top_k"] = TopK((spec.k - 0.5) / d)  # rounded up: exactly k entries
+    if spec.compressor == "topk":
+        compressors["topk"] = TopK((spec.k - 0.5) / d)  # rounded up: exactly k entries
     if spec.compressor not in compressors:
         raise ConfigurationError(f"no run can be made of a trial with {spec.compressor!r}")
     compressor = compressors[spec.compressor]

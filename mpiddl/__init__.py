@@ -2,7 +2,7 @@
 
     import mpiddl
     problem = mpiddl.problem("breast_cancer", workers=4, seed=0)
-    variant = mpiddl.Variant.parse("bsp / allreduce / ef+top_k:0.1 / whole / sgd:0.1")
+    variant = mpiddl.Variant.parse("bsp / allreduce / ef+topk:0.1 / whole / sgd:0.1")
     job = mpiddl.Run(variant, problem, clocks=100)
     results = mpiddl.simulate(job)      # in one process
     result = mpiddl.run(job)            # under mpirun -np 4

@@ -2,7 +2,7 @@
 
 A variant is one file in its room: the file registers itself under the name that the command line
 uses, and the generic tests find it there. A description such as ``TopK(0.01)`` prints as
-``top_k:0.01``, and `Registry.parse` reads that text.
+``topk:0.01``, and `Registry.parse` reads that text.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Registry(Generic[T]):
         return keep
 
     def parse(self, text: str) -> Any:
-        """Build what a text such as ``top_k:0.01`` or ``allreduce:ring`` describes.
+        """Build what a text such as ``topk:0.01`` or ``allreduce:ring`` describes.
 
         Raises
         ------

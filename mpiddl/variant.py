@@ -1,6 +1,6 @@
 """A variant: one answer to each of the four questions, and who moves.
 
-    bsp / allreduce / ef+top_k:0.01 / layerwise / sgd:0.1
+    bsp / allreduce / ef+topk:0.01 / layerwise / sgd:0.1
     when  with whom   in what words   in what order  how
 
 `Variant.parse` reads that line and `str` prints it. The seats are written INNER>OUTER, as in
@@ -26,7 +26,7 @@ from mpiddl.synchronization import Synchronization, synchronizations
 __all__ = ["Variant"]
 
 GRAMMAR = "SYNCHRONIZATION / ARCHITECTURE / CHANNEL / SCHEDULE / OPTIMIZER"
-EXAMPLE = "bsp / allreduce / ef+top_k:0.01 / whole / sgd:0.1"
+EXAMPLE = "bsp / allreduce / ef+topk:0.01 / whole / sgd:0.1"
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def _feedback(trial: Trial, oracle: Quadratic | NonConvex, xi: Floats) -> Trajec
 
 
 def compress(name: str, k: int, p: Floats) -> Floats:
-    """Return C(p) of every row p (..., d): top_k, or sign scaled by the mean magnitude.
+    """Return C(p) of every row p (..., d): topk, or sign scaled by the mean magnitude.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def compress(name: str, k: int, p: Floats) -> Floats:
     if name == "sign":
         scaled: Floats = np.abs(p).mean(axis=-1, keepdims=True) * np.where(p < 0, -1.0, 1.0)
         return scaled
-    if name != "top_k":
+    if name != "topk":
         raise ValueError(f"no compressor {name!r}")
     kept = np.argpartition(np.abs(p), -k, axis=-1)[..., -k:]
     sent = np.zeros_like(p)

@@ -76,7 +76,7 @@ class Slope:
 
 _ISO = Trial("", "iso", n=4, T=8000, options={"d": 1, "radius": 0.3})
 _FAR = replace(_ISO, options={"d": 1, "radius": 1.0})
-_FEEDBACK = replace(_ISO, compressor="top_k", k=2)
+_FEEDBACK = replace(_ISO, compressor="topk", k=2)
 _LONG, _WIDE = (1000, 2000, 4000, 8000), (1, 2, 4, 8, 16)
 RATES: dict[str, tuple[Trial, tuple[int, ...], tuple[int, ...]]] = {
     "bsp-nonconvex": (_ISO, _LONG, _WIDE),

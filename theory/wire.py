@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy as sp
 
-__all__ = ["PAYLOAD", "identity", "sign", "top_k"]
+__all__ = ["PAYLOAD", "identity", "sign", "topk"]
 
 INDEX_BYTES = 4  # positions travel as int32
 
@@ -22,7 +22,7 @@ def identity(b: Any, w: Any) -> sp.Expr:
     return sp.sympify(b) * w
 
 
-def top_k(k: Any, w: Any) -> sp.Expr:
+def topk(k: Any, w: Any) -> sp.Expr:
     """The k largest entries, each with its position."""
     return sp.sympify(k) * (INDEX_BYTES + w)
 
@@ -34,6 +34,6 @@ def sign(b: Any, w: Any) -> sp.Expr:
 
 PAYLOAD: dict[str, Callable[[Any, Any], sp.Expr]] = {
     "identity": identity,
-    "top_k": top_k,
+    "topk": topk,
     "sign": sign,
 }

@@ -80,8 +80,8 @@ class TugOfWar(Base):
 class ErrorFeedback:
     """The claim about two channels, one that remembers and one that does not."""
 
-    remembering: str = "ef+top_k:0.3"
-    forgetting: str = "top_k:0.3"
+    remembering: str = "ef+topk:0.3"
+    forgetting: str = "topk:0.3"
 
     subject: ClassVar[Subject] = Subject(
         "top-k keeps its bound with memory only", "ef-sgd-nonconvex"

@@ -6,11 +6,11 @@ what the two ends of a line remember; it encloses a compressor. Neither ever see
 | text        | compressor | class       | bytes per vector of b entries of w bytes |
 |-------------|------------|-------------|------------------------------------------|
 | `identity`  | Identity   | omega = 0   | b w                                      |
-| `top_k:r`   | TopK       | contractive | k (4 + w), k = ceil(r b)                 |
+| `topk:r`   | TopK       | contractive | k (4 + w), k = ceil(r b)                 |
 | `sign`      | ScaledSign | contractive | ceil(b / 8) + w                          |
 
 `C` alone is the channel Direct(C), `ef+C` is ErrorFeedback(C).
-Reading order: identity.py, direct.py, top_k.py, error_feedback.py, wire.py, sign.py.
+Reading order: identity.py, direct.py, topk.py, error_feedback.py, wire.py, sign.py.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import mpiddl
 LINES = (
     "bsp / allreduce / identity / whole / sgd:0.5",
     "local:4 / allreduce / identity / whole / sgd:0.5",
-    "bsp / allreduce / ef+top_k:0.1 / whole / sgd:0.5",
+    "bsp / allreduce / ef+topk:0.1 / whole / sgd:0.5",
     "bsp / gossip:ring / identity / whole / sgd:0.5",
 )
 

@@ -40,8 +40,8 @@ def same_noise(workers: int, seed: int) -> SharedNoise:
 
 BROKEN = {
     "workers share their noise": LinearSpeedup(same_noise),
-    "the memory is lost": ErrorFeedback(remembering="top_k:0.3"),
-    "memory where there should be none": ErrorFeedback(forgetting="ef+top_k:0.3"),
+    "the memory is lost": ErrorFeedback(remembering="topk:0.3"),
+    "memory where there should be none": ErrorFeedback(forgetting="ef+topk:0.3"),
     "a ring runs, a complete graph is claimed": SpectralGap("ring", "complete"),
     "a complete graph runs, a ring is claimed": SpectralGap("complete", "ring"),
     "H = 16 runs, H = 2 is claimed": LocalConsensus(16, 2),

@@ -80,8 +80,8 @@ def test_networks_are_presets_or_two_numbers():
 
 
 def test_a_line_prints_as_it_parses_and_takes_a_step_size():
-    found = entry("bsp /allreduce/ ef+top_k:0.1 /whole")
-    assert str(found.variant(0.3)) == "bsp / allreduce / ef+top_k:0.1 / whole / sgd:0.3"
+    found = entry("bsp /allreduce/ ef+topk:0.1 /whole")
+    assert str(found.variant(0.3)) == "bsp / allreduce / ef+topk:0.1 / whole / sgd:0.3"
     assert found.steps((0.1, 0.2)) == (0.1, 0.2)
     assert entry(f"{found.line} / sgd:1").steps((0.1, 0.2)) == (None,)
 

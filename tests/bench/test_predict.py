@@ -13,7 +13,7 @@ LINES = [
     "bsp / allreduce:naive / identity / whole / sgd:0.1",
     "bsp / allreduce:tree / identity / layerwise / sgd:0.1",
     "bsp / allreduce:recursive_doubling / identity / layerwise / sgd:0.1",
-    "bsp / allreduce / ef+top_k:0.07 / layerwise / sgd:0.1",
+    "bsp / allreduce / ef+topk:0.07 / layerwise / sgd:0.1",
     "local:2 / gossip:complete / sign / layerwise / sgd:0.1",
 ]
 

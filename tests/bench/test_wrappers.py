@@ -12,7 +12,7 @@ from mpiddl.variant import Variant
 LINES = [
     "bsp / allreduce / identity / whole / sgd:0.1",
     "local:4 / allreduce / identity / whole / sgd:0.1",
-    "bsp / allreduce / ef+top_k:0.3 / whole / sgd:0.1>sgd:1",
+    "bsp / allreduce / ef+topk:0.3 / whole / sgd:0.1>sgd:1",
     "bsp / gossip:ring / identity / whole / sgd:0.1",
 ]
 

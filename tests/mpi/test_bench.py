@@ -17,7 +17,7 @@ from mpiddl.train import Run, simulate
 from mpiddl.variant import Variant
 
 pytestmark = pytest.mark.mpi
-LINE = "bsp / allreduce / ef+top_k:0.3 / whole / sgd:0.1>sgd:1"
+LINE = "bsp / allreduce / ef+topk:0.3 / whole / sgd:0.1>sgd:1"
 
 
 def jobs(most, watched=False):

@@ -20,7 +20,7 @@ LINES = [
     "bsp / allreduce:tree / identity / whole / sgd:0.25",
     "bsp / allreduce:recursive_doubling / identity / whole / sgd:0.25",
     "local:4 / allreduce:naive / identity / layerwise / sgd:0.25",
-    "bsp / allreduce / ef+top_k:0.1 / layerwise / sgd:0.25",
+    "bsp / allreduce / ef+topk:0.1 / layerwise / sgd:0.25",
     "bsp / allreduce / ef+sign / whole / sgd:0.25",
     "bsp / allreduce / sign / layerwise / sgd:0.01",
     "bsp / gossip:ring / identity / layerwise / sgd:0.25",

@@ -21,8 +21,8 @@ COSTS = {
     "local:3 / allreduce:ring / identity / whole / sgd:0.1": lambda n: ALLREDUCE["ring"].at(
         n=n, b=D, w=W, **UNITS
     ),
-    "bsp / allreduce / ef+top_k:0.3 / whole / sgd:0.1": lambda n: ALLGATHER["ring"].at(
-        n=n, b=int(PAYLOAD["top_k"](216, W)), **UNITS
+    "bsp / allreduce / ef+topk:0.3 / whole / sgd:0.1": lambda n: ALLGATHER["ring"].at(
+        n=n, b=int(PAYLOAD["topk"](216, W)), **UNITS
     ),
     "bsp / allreduce / sign / whole / sgd:0.1": lambda n: ALLGATHER["ring"].at(
         n=n, b=int(PAYLOAD["sign"](D, W)), **UNITS

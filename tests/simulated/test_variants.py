@@ -35,7 +35,7 @@ def gradients(problem, models, step):
     return rows
 
 
-def top_k(v, ratio):
+def topk(v, ratio):
     kept = np.argsort(-np.abs(v), kind="stable")[: max(1, ceil(ratio * v.size))]
     return np.where(np.isin(np.arange(v.size), kept), v, 0)
 
@@ -96,11 +96,11 @@ RECURSIONS = {
     "local:4 / gossip:ring / identity / whole / sgd:0.125": lambda p, n, t: gossip(
         p, n, t, topologies.parse("ring").matrix(n), 4
     ),
-    "bsp / allreduce / ef+top_k:0.2 / whole / sgd:0.125": lambda p, n, t: compressed(
-        p, n, t, lambda v: top_k(v, 0.2), memory=1
+    "bsp / allreduce / ef+topk:0.2 / whole / sgd:0.125": lambda p, n, t: compressed(
+        p, n, t, lambda v: topk(v, 0.2), memory=1
     ),
-    "bsp / allreduce / top_k:0.2 / whole / sgd:0.125": lambda p, n, t: compressed(
-        p, n, t, lambda v: top_k(v, 0.2), memory=0
+    "bsp / allreduce / topk:0.2 / whole / sgd:0.125": lambda p, n, t: compressed(
+        p, n, t, lambda v: topk(v, 0.2), memory=0
     ),
     "bsp / allreduce / ef+sign / whole / sgd:0.125": lambda p, n, t: compressed(
         p, n, t, sign, memory=1

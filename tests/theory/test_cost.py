@@ -130,6 +130,6 @@ def test_gossip_has_no_more_neighbours_than_ranks() -> None:
 
 def test_payloads() -> None:
     assert [int(wire.identity(b, 4)) for b in (0, 3)] == [0, 12]
-    assert int(wire.top_k(3, 8)) == 36
+    assert int(wire.topk(3, 8)) == 36
     assert [int(wire.sign(b, 4)) for b in (0, 1, 8, 9)] == [4, 5, 5, 6]
-    assert set(wire.PAYLOAD) == {"identity", "top_k", "sign"}
+    assert set(wire.PAYLOAD) == {"identity", "topk", "sign"}

@@ -124,12 +124,12 @@ def test_replicas_that_drift_are_seen_under_bsp() -> None:
     assert found["perturbation"].ratio == np.inf
 
 
-@pytest.mark.parametrize(("name", "k"), [("top_k", 3), ("sign", 0)])
+@pytest.mark.parametrize(("name", "k"), [("topk", 3), ("sign", 0)])
 def test_compressors_contract(name: str, k: int) -> None:
     p = np.random.default_rng(0).normal(size=(500, 10))
     p[0] = 1.0  # the worst case of both
     left = ((compress(name, k, p) - p) ** 2).sum(axis=1) / (p**2).sum(axis=1)
-    quality = {"top_k": k / 10, "sign": 1 / 10}[name]
+    quality = {"topk": k / 10, "sign": 1 / 10}[name]
     assert np.all(left <= 1 - quality + 1e-12)
     with pytest.raises(ValueError, match="no compressor"):
         compress("zip", k, p)

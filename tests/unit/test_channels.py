@@ -9,7 +9,7 @@ from mpiddl.compression import Key, compressors
 from mpiddl.compression.direct import Direct
 from mpiddl.compression.error_feedback import ErrorFeedback
 from mpiddl.compression.identity import Identity
-from mpiddl.compression.top_k import TopK
+from mpiddl.compression.topk import TopK
 
 KEY = Key(seed=3, speaker=0, bucket=0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mpiddl.compression import Contractive, Key, compressors
-from mpiddl.compression.top_k import TopK
+from mpiddl.compression.topk import TopK
 from mpiddl.errors import ConfigurationError
 from theory import wire as formulas
 
@@ -51,7 +51,7 @@ def test_quality_holds_on_every_vector(name, dtype, b):
 def test_the_comparison_notices_a_quality_that_does_not_hold(monkeypatch):
     monkeypatch.setattr(TopK, "quality", lambda self, b: Contractive(0.9))
     with pytest.raises(AssertionError):
-        test_quality_holds_on_every_vector("top_k", np.float64, 1000)
+        test_quality_holds_on_every_vector("topk", np.float64, 1000)
 
 
 @every_compressor
@@ -84,7 +84,7 @@ def test_a_vector_of_nan_is_never_hidden(name, b):
     assert not np.isfinite(out).all()
 
 
-@pytest.mark.parametrize("name", ["identity", "top_k", "sign"])
+@pytest.mark.parametrize("name", ["identity", "topk", "sign"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_one_entry_that_is_not_finite_is_not_hidden_either(name, bad):
     v = np.zeros(1000)
@@ -113,12 +113,12 @@ def test_bytes_that_travel_are_those_of_the_formula(dtype, b):
     top = TopK(0.3)
     assert roundtrip(compressors.parse("identity"), v)[1] == formulas.identity(b, w)
     assert roundtrip(compressors.parse("sign"), v)[1] == formulas.sign(b, w)
-    assert roundtrip(top, v)[1] == formulas.top_k(top.count(b), w)
-    assert roundtrip(top, v)[1] != formulas.top_k(top.count(b) + 1, w)
+    assert roundtrip(top, v)[1] == formulas.topk(top.count(b), w)
+    assert roundtrip(top, v)[1] != formulas.topk(top.count(b) + 1, w)
 
 
 @pytest.mark.parametrize("b", [2, 3, 1000])
-def test_top_k_keeps_the_largest_and_breaks_ties_by_index(b):
+def test_topk_keeps_the_largest_and_breaks_ties_by_index(b):
     out, _ = roundtrip(TopK(0.5), np.ones(b))
     k = TopK(0.5).count(b)
     assert out.nonzero()[0].tolist() == list(range(k))
@@ -128,7 +128,7 @@ def test_top_k_keeps_the_largest_and_breaks_ties_by_index(b):
 
 
 @pytest.mark.parametrize("ratio", [0, -0.1, 1.5, float("nan"), "many"])
-def test_top_k_refuses_a_share_outside_0_1(ratio):
+def test_topk_refuses_a_share_outside_0_1(ratio):
     with pytest.raises(ConfigurationError, match="share of entries"):
         TopK(ratio)
 
@@ -136,7 +136,7 @@ def test_top_k_refuses_a_share_outside_0_1(ratio):
 @pytest.mark.parametrize(
     ("ratio", "b", "k"), [(1e-9, 1000, 1), (1, 7, 7), (0.5, 3, 2), (0.1, 0, 0)]
 )
-def test_top_k_counts(ratio, b, k):
+def test_topk_counts(ratio, b, k):
     assert TopK(ratio).count(b) == k
 
 

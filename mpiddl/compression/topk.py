@@ -26,7 +26,7 @@ from mpiddl.registry import Described
 __all__ = ["TopK"]
 
 
-@compressors.register("top_k")
+@compressors.register("topk")
 @dataclass(frozen=True)
 class TopK(Described):
     """Send the largest entries.
@@ -49,8 +49,8 @@ class TopK(Described):
     def __post_init__(self) -> None:
         if not isinstance(self.ratio, int | float) or not 0 < self.ratio <= 1:
             raise ConfigurationError(
-                f"top_k needs the share of entries to send, in (0, 1], found {self.ratio!r}: "
-                "write top_k:0.01 for one in a hundred"
+                f"topk needs the share of entries to send, in (0, 1], found {self.ratio!r}: "
+                "write topk:0.01 for one in a hundred"
             )
 
     def count(self, b: int) -> int:

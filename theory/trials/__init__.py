@@ -1,0 +1,22 @@
+"""What is tried: for each theorem, runs on which its bound says something, and runs that break it.
+
+A trial is numbers and names only, so that the same run can be built from matrices (`recursions`)
+or from real processes. Its fields are the claim. A control breaks one promise: what really runs
+is `real()`, the claim stays, and the stage `control.fails` must say so ("conditions": the theorem
+itself must refuse the numbers).
+"""
+
+from __future__ import annotations
+
+from theory.trials import bsp, error_feedback, gossip, local_sgd
+from theory.trials.trial import Control, Trial
+
+__all__ = ["TRIALS", "Control", "Trial"]
+
+TRIALS: tuple[Trial, ...] = (
+    *bsp.trials(),
+    *local_sgd.trials(),
+    *gossip.trials(),
+    *error_feedback.trials(),
+)
+"""Every trial, controls next to the trial they break."""

@@ -1,0 +1,20 @@
+"""Trials of the theorems of `theory.catalogue.error_feedback`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from theory.trials.common import COARSE, FORGETS, FROZEN, SHARED, broken_by
+from theory.trials.trial import Trial
+
+__all__ = ["trials"]
+
+
+def trials() -> list[Trial]:
+    """Return the trials, controls next to the trial they break."""
+    top = Trial("ef-sgd-nonconvex", "nc", n=4, T=200, gam=0.1, compressor="topk", k=5)
+    het = replace(top, options={"zeta2": 0.5}, gam=0.05)
+    sign = replace(top, problem="iso", compressor="sign", k=0, gam=0.02)
+    wide = replace(top, options={"d": 100}, k=50)
+    broken = (*broken_by(wide, FROZEN)[1:], *broken_by(sign, FORGETS))
+    return [*broken_by(top, FORGETS, COARSE, SHARED), het, *broken]
