@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bench.console import Progress
-from bench.wrappers import Trace, watched
+from bench.traces import Trace
+from bench.wrappers import watched
+from mpiddl.arrays import Array
 from mpiddl.errors import Diverged
 from mpiddl.record import Curve
 from mpiddl.train import Run, run
@@ -32,7 +34,7 @@ class Job:
     key : Hashable
         What it is for; no two jobs of a bench have the same.
     run : Run
-        What to run, on `run.problem.workers` ranks.
+        What to run, on `run.ranks` ranks.
     watched : bool
         Whether gradients, points and memories are wanted (one bucket only).
     """
@@ -44,7 +46,7 @@ class Job:
     @property
     def size(self) -> int:
         """How many ranks it needs."""
-        return self.run.problem.workers
+        return self.run.ranks
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ class Outcome:
     sent, received : int
         Bytes handed to MPI by all senders, and bytes that arrived at all receivers.
     traces : tuple of Trace
-        By worker, if the job was watched and did not diverge.
+        By rank, if the job was watched and did not diverge.
+    services : array or None
+        Whom the servers took in, and when (`mpiddl.ledger`); None if there are none.
     """
 
     job: Job
@@ -71,6 +75,7 @@ class Outcome:
     sent: int
     received: int
     traces: tuple[Trace, ...] = ()
+    services: Array | None = None
 
 
 Found = Mapping[Hashable, Outcome]
@@ -84,13 +89,14 @@ def check(jobs: Iterable[Job]) -> None:
 
 @dataclass(frozen=True)
 class _Part:
-    """What one rank knows of a job; the curve is that of the group's first rank."""
+    """What one rank knows of a job; curve and services are known to the group's first rank."""
 
     curve: Curve | None
     diverged: bool
     sent: int
     received: int
     trace: Trace | None
+    services: Array | None
 
 
 def _make(job: Job, comm: MPICommunicator) -> _Part:
@@ -108,6 +114,7 @@ def _make(job: Job, comm: MPICommunicator) -> _Part:
         comm.traffic.sent.bytes - sent,
         comm.traffic.received.bytes - received,
         trace,
+        result.services,
     )
 
 
@@ -179,4 +186,5 @@ def _join(job: Job, team: Sequence[_Part]) -> Outcome:
         sum(part.sent for part in team),
         sum(part.received for part in team),
         tuple(part.trace for part in team if part.trace is not None),
+        team[0].services,
     )

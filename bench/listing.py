@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from bench.cli import Options
-from mpiddl.problems import Problem
+from mpiddl.errors import ConfigurationError
 
 __all__ = ["listing"]
 
@@ -28,12 +28,12 @@ def _print() -> None:
     from bench.networks import NETWORKS
     from bench.tables import listed
     from bench.variants import NAMED
-    from mpiddl.problems import problem, problems
+    from mpiddl.problems import problems
     from theory.catalogue import THEOREMS
 
     sections: dict[str, Iterable[tuple[str, str]]] = {
         "variants": NAMED.items(),
-        "problems": [(name, _constants(problem(name, WORKERS))) for name in problems],
+        "problems": [(name, _described(name)) for name in problems],
         "claims": [(name, claims[name].subject.claim) for name in claims],
         "networks": [(name, preset.meaning) for name, preset in NETWORKS.items()],
         "theorems": [(name, theorem.measure.value) for name, theorem in THEOREMS.items()],
@@ -41,7 +41,15 @@ def _print() -> None:
     open_console().print(listed(sections))
 
 
-def _constants(problem: Problem) -> str:
-    """Return size and constants of a problem of `WORKERS` workers; unknown ones are left out."""
-    known = {"d": problem.layout.size} | asdict(problem.constants)
-    return ", ".join(f"{name} = {value:.4g}" for name, value in known.items() if value is not None)
+def _described(name: str) -> str:
+    """Return what a problem is good for, its size and constants; unknown ones are left out."""
+    from mpiddl.problems import problem, problems
+
+    meaning = (problems[name].__doc__ or "").partition("\n")[0]
+    try:
+        learnt = problem(name, WORKERS)
+    except ConfigurationError:  # it is for another number of workers
+        return meaning
+    known = {"d": learnt.layout.size} | asdict(learnt.constants)
+    numbers = (f"{key} = {value:.4g}" for key, value in known.items() if value is not None)
+    return f"{meaning} {', '.join(numbers)}"

@@ -19,7 +19,7 @@ from mpiddl.compression.topk import TopK
 from mpiddl.layout import Layout
 from mpiddl.train import Run
 from mpiddl.variant import Variant
-from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, gossip
+from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, allreduce, gossip
 from theory.wire import PAYLOAD
 
 __all__ = ["Formula", "dense", "per_clock"]
@@ -37,9 +37,9 @@ def per_clock(run: Run) -> Evaluated | None:
     None where no formula speaks of the variant: a compressor, graph or collective that is not in
     `theory`, or MPI's own all-reduce, which nobody can count.
     """
-    total = Evaluated(0, 0, 0.0)
-    for size in sizes(run.variant, run.problem.layout):
-        part = _lane(run.variant, size, np.dtype(run.problem.dtype).itemsize, run.problem.workers)
+    total, width = Evaluated(0, 0, 0.0), np.dtype(run.problem.dtype).itemsize
+    for size in sizes(run.variant, run.problem.layout, width):
+        part = _lane(run.variant, size, width, run.problem.workers)
         if part is None:
             return None
         total = Evaluated(total.messages + part.messages, total.bytes + part.bytes, 0.0)
@@ -53,9 +53,9 @@ def dense(run: Run) -> Fraction:
     return Fraction(cost.bytes, n)
 
 
-def sizes(variant: Variant, layout: Layout) -> list[int]:
-    """Return the entries of each piece that travels on its own."""
-    return [bucket.size for bucket in variant.schedule.plan(layout).buckets]
+def sizes(variant: Variant, layout: Layout, width: int) -> list[int]:
+    """Return the entries, of `width` bytes each, of each piece that travels on its own."""
+    return [bucket.size for bucket in variant.schedule.plan(layout, width).buckets]
 
 
 def _payload(compressor: Any, b: int, w: int) -> int | None:
@@ -76,7 +76,7 @@ def _lane(variant: Variant, b: int, w: int, n: int) -> Evaluated | None:
         return gossip(DEGREE[architecture.graph](n)).at(n=n, b=payload, w=1)
     if isinstance(architecture, AllReduce):
         if getattr(compressor, "name", "") != "identity":
-            return ALLGATHER["ring"].at(n=n, b=payload, w=1)
-        if architecture.collective in ALLREDUCE:
-            return ALLREDUCE[architecture.collective].at(n=n, b=b, w=w)
+            return ALLGATHER[architecture.gather].at(n=n, b=payload, w=1)
+        cost = allreduce(architecture.collective)
+        return None if cost is None else cost.at(n=n, b=b, w=w)
     return None

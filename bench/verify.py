@@ -34,7 +34,7 @@ def verify(options: Options) -> None:
     ------
     ConfigurationError
         On all ranks, before the first run, if the theory's file cannot be read, the folder cannot
-        be written, or there are fewer ranks than a trial has workers.
+        be written, or there are fewer ranks than a trial needs.
     SystemExit
         With 1, on rank 0, if something is not as it must be.
     """
@@ -46,7 +46,7 @@ def verify(options: Options) -> None:
         specs, trouble = comm.allgather((_specs(), trouble) if comm.rank == 0 else None)[0]
         if trouble is not None:
             raise ConfigurationError(trouble)
-        most = max(spec.n for spec, _ in specs.values())
+        most = max(spec.ranks for spec, _ in specs.values())
         if comm.size < most:
             raise ConfigurationError(f"verify needs {most} ranks, there are {comm.size}")
         jobs = [
@@ -101,7 +101,7 @@ def _judge(specs: dict[int, tuple[Spec, int]], found: Found) -> list[Tried]:
     for index, (spec, seeds) in specs.items():
         trial = TRIALS[index]
         did = arrays(spec, [found[index, seed] for seed in range(seeds)])
-        run = Trajectory(did.y, did.g, did.v, did.e)
+        run = Trajectory(did.y, did.g, did.v, did.e, delays=did.delays)
         stages = evaluate(trial.theorem, run, trial.oracle(), trial.values())
         tried.append(Tried(trial, stages, exact=None))
     return tried

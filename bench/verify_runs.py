@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bench import verify_served
 from bench.jobs import Outcome
 from bench.wrappers import FrozenNoise, Scattered, SharedNoise
 from mpiddl.architecture import Architecture
@@ -26,10 +27,11 @@ from mpiddl.compression.sign import ScaledSign
 from mpiddl.compression.topk import TopK
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Seats
-from mpiddl.optim.rates import Decreasing
+from mpiddl.optim.rates import Rate, decreasing
 from mpiddl.optim.sgd import SGD
 from mpiddl.problems import Problem, problem
 from mpiddl.schedule.whole import Whole
+from mpiddl.synchronization import Synchronization
 from mpiddl.synchronization.bsp import BSP
 from mpiddl.synchronization.local import Local
 from mpiddl.train import Run
@@ -55,6 +57,13 @@ class Spec:
     memory: bool
     noise: str
     start: str
+    staleness: float | None
+    pace: str
+
+    @property
+    def ranks(self) -> int:
+        """How many it takes: the workers, and the server if there is one."""
+        return self.n + (self.staleness is not None)
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class Lopsided(Gossip):
         w[0] /= w[0].sum()
         return w
 
-    def check(self, channel: Channel, seats: Seats, size: int) -> None:
+    def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
         """Accept it: that is the point."""
 
 
@@ -88,6 +97,8 @@ def build(spec: Spec, seed: int) -> Run:
         learnt = SharedNoise(learnt)
     elif spec.noise == "frozen":
         learnt = FrozenNoise(learnt)
+    if spec.staleness is not None:
+        return verify_served.build(spec, learnt, spec.staleness, seed)
     rule = SGD(1.0 if apart else _rate(spec, learnt))
     sync = BSP() if spec.H == 1 else Local(spec.H)
     architecture, channel = _architecture(spec.topology), _channel(spec, learnt.layout.size)
@@ -97,10 +108,10 @@ def build(spec: Spec, seed: int) -> Run:
     return Run(Variant(sync, architecture, channel, Whole(), seats), learnt, clocks, every=clocks)
 
 
-def _rate(spec: Spec, learnt: Problem) -> float | Decreasing:
+def _rate(spec: Spec, learnt: Problem) -> float | Rate:
     if spec.offset is None:
         return spec.gam
-    return Decreasing(learnt.constants.mu or 0.0, spec.offset)
+    return decreasing(learnt.constants.mu or 0.0, spec.offset)
 
 
 def _architecture(topology: str) -> Architecture:
@@ -127,7 +138,8 @@ class Arrays:
     y: Array
     g: Array
     v: Array
-    e: Array | None
+    e: Array | None = None
+    delays: Array | None = None
 
 
 def arrays(spec: Spec, outcomes: Sequence[Outcome]) -> Arrays:
@@ -136,6 +148,9 @@ def arrays(spec: Spec, outcomes: Sequence[Outcome]) -> Arrays:
     The virtual sequence is the mean model minus the mean memory. Workers that start apart do so
     in their first clock, which is left out.
     """
+    if spec.staleness is not None:
+        y, g, v, delays = verify_served.observed(outcomes)
+        return Arrays(y, g, v, delays=delays)
     first = 1 if spec.start == "apart" else 0
     y, g = (
         np.stack([np.stack([getattr(t, name) for t in run.traces], axis=1) for run in outcomes])

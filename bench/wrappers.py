@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from bench.traces import Log
 from mpiddl.arrays import Array, Purpose, stream
 from mpiddl.compression import Channel, Compressor, Key, Line
+from mpiddl.optim import Optimizer, Rule
 from mpiddl.problems import READY, Constants, Event, Problem
 from mpiddl.train import Run
 
-__all__ = ["FrozenNoise", "Log", "Scattered", "SharedNoise", "Trace", "Wrapped", "watched"]
+__all__ = ["FrozenNoise", "Scattered", "SharedNoise", "Wrapped", "watched"]
 
 
 class Wrapped:
@@ -60,6 +61,10 @@ class Wrapped:
         """Return the variance of the gradients at `x`."""
         return self.inner.noise2(x)
 
+    def test_accuracy(self, x: Array) -> float:
+        """Return the share of held-out samples that `x` gets right, or nan."""
+        return self.inner.test_accuracy(x)
+
 
 class SharedNoise(Wrapped):
     """Broken: all workers draw the noise of worker 0, for problems with additive noise."""
@@ -98,41 +103,6 @@ class Scattered(Wrapped):
                 span = self.layout.span(layer)
                 out[span] = batch[span]
             yield event, layer
-
-
-@dataclass(frozen=True)
-class Trace:
-    """What one worker did.
-
-    Parameters
-    ----------
-    y, g : (T, d)
-        Where it took gradients, and these.
-    x : (d,)
-        Its model at the end.
-    e : (T + 1, d) or None
-        Its memory before each message and at the end; None if it has none.
-    """
-
-    y: Array
-    g: Array
-    x: Array
-    e: Array | None
-
-
-@dataclass
-class Log:
-    """What is written down during a run, by worker."""
-
-    y: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
-    g: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
-    e: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
-
-    def trace(self, worker: int, x: Array) -> Trace:
-        """Return all of `worker`, which ended at `x` (d,)."""
-        kept = self.e.get(worker)
-        e = np.stack([np.zeros_like(x), *kept]) if kept else None
-        return Trace(np.stack(self.y[worker]), np.stack(self.g[worker]), x, e)
 
 
 class Watched(Wrapped):
@@ -182,9 +152,14 @@ class WatchedChannel:
     def __str__(self) -> str:
         return str(self.inner)
 
-    def open(self, like: Array, key: Key) -> Line:
+    @property
+    def refers(self) -> bool:
+        """Whether both ends keep what is believed of the speaker."""
+        return self.inner.refers
+
+    def open(self, like: Array, key: Key, start: Array | None = None) -> Line:
         """Return the line of `inner`, watched."""
-        line: Any = self.inner.open(like, key)
+        line: Any = self.inner.open(like, key, start)
         send, kept = line.send, self.log.e[key.speaker]
 
         def watched_send(v: Array) -> Array:
@@ -198,8 +173,42 @@ class WatchedChannel:
         return opened
 
 
+@dataclass(frozen=True)
+class WatchedRule:
+    """A rule that writes down every vector that it has moved."""
+
+    inner: Rule
+    log: Log = field(compare=False)
+
+    @property
+    def whole_layers(self) -> bool:
+        """Whether a layer that is cut into two vectors would change it."""
+        return self.inner.whole_layers
+
+    def __str__(self) -> str:
+        return str(self.inner)
+
+    def open(self, like: Array, layers: tuple[slice, ...]) -> Optimizer:
+        """Return the optimizer of `inner`, watched."""
+        optimizer: Any = self.inner.open(like, layers)
+        apply = optimizer.apply
+
+        def watched_apply(x: Array, direction: Array, t: int) -> None:
+            apply(x, direction, t)
+            self.log.v.append(x.copy())
+
+        optimizer.apply = watched_apply
+        opened: Optimizer = optimizer
+        return opened
+
+
 def watched(run: Run) -> tuple[Run, Log]:
-    """Return `run` with a log of what its workers do; the vector must travel in one piece."""
-    log = Log()
+    """Return `run` with a log of what its workers and its server do, if there is one.
+
+    The vector must travel in one piece, and there must be one server at most.
+    """
+    log, seats = Log(), run.variant.seats
     variant = replace(run.variant, channel=WatchedChannel(run.variant.channel, log))
+    if run.variant.architecture.servers == 1:
+        variant = replace(variant, seats=replace(seats, outer=WatchedRule(seats.outer, log)))
     return replace(run, variant=variant, problem=Watched(run.problem, log)), log

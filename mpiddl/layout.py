@@ -43,6 +43,12 @@ class Layout:
         """Number of parameters d."""
         return sum(prod(shape) for shape in self.shapes)
 
+    def within(self, span: slice) -> tuple[slice, ...]:
+        """Return the parts of the layers that lie in `span`, counted from its start."""
+        spans = (self.span(layer) for layer in range(len(self.names)))
+        cut = ((max(one.start, span.start), min(one.stop, span.stop)) for one in spans)
+        return tuple(slice(a - span.start, b - span.start) for a, b in cut if a < b)
+
     def span(self, layer: int) -> slice:
         """Return the slice of the flat vector that holds `layer`."""
         start = sum(prod(shape) for shape in self.shapes[:layer])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mpiddl.arrays import Array, namespace
-from mpiddl.comm.collectives import allreduces
+from mpiddl.comm.collectives import collective as chosen
 from mpiddl.comm.engine import Engine
 from mpiddl.errors import BufferMismatch, ConfigurationError
 
@@ -25,7 +25,7 @@ def allreduce(x: Array, comm: Any, op: str = "mean", collective: str = "halving_
     op : str
         "mean" or "sum".
     collective : str
-        A file in `comm/collectives`.
+        A file in `comm/collectives`, such as ``ring`` or ``hierarchical:4``.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def allreduce(x: Array, comm: Any, op: str = "mean", collective: str = "halving_
     if op not in ("mean", "sum"):
         raise ConfigurationError(f"allreduce knows the ops mean and sum, found {op!r}")
     total = namespace(x).array(x, order="C", copy=True).reshape(-1)
-    Engine(comm).run(allreduces[collective](comm, total))
+    Engine(comm).run(chosen(collective, comm.size)(comm, total))
     if op == "mean":
         total /= comm.size
     return total.reshape(shape)

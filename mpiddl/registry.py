@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
 from mpiddl.errors import ConfigurationError
@@ -22,7 +22,8 @@ T = TypeVar("T")
 class Described:
     """A frozen description: a dataclass that prints as ``name:value,field=value``.
 
-    The first field prints bare, the others with their names; a field at its default is left out.
+    The first field prints bare, the others, and those that are keyword-only, with their names; a
+    field at its default is left out.
     """
 
     name = ""
@@ -32,7 +33,8 @@ class Described:
         for position, field in enumerate(fields(self)):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if value != field.default:
-                words.append(str(value) if position == 0 else f"{field.name}={value}")
+                bare = position == 0 and not field.kw_only
+                words.append(_text(value) if bare else f"{field.name}={_text(value)}")
         return ":".join([self.name, ",".join(words)] if words else [self.name])
 
 
@@ -42,7 +44,11 @@ def _value(text: str) -> Any:
             return number(text)
         except ValueError:
             continue
-    return text
+    return {"yes": True, "no": False}.get(text, text)
+
+
+def _text(value: Any) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
 class Registry(Generic[T]):
@@ -95,7 +101,9 @@ class Registry(Generic[T]):
         try:
             return make(*positional, **named)
         except TypeError as error:
-            takes = ", ".join(f.name for f in fields(make)) if is_dataclass(make) else ""
+            from inspect import signature  # only here: most texts fit
+
+            takes = ", ".join(signature(make).parameters)
             raise ConfigurationError(
                 f"{self.kind} {text!r} does not fit: {name.strip()} takes "
                 f"{takes or 'no argument'}; write NAME:VALUE or NAME:FIELD=VALUE"

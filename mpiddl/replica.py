@@ -22,7 +22,7 @@ from mpiddl.comm.engine import Wait
 from mpiddl.layout import Bucket, Plan
 from mpiddl.optim import Optimizer, Seats
 
-__all__ = ["Exchange", "Lane", "Lanes", "Replica"]
+__all__ = ["Exchange", "Lane", "Lanes", "Replica", "finite"]
 
 
 class Exchange(Protocol):
@@ -37,6 +37,9 @@ class Exchange(Protocol):
         Called once per clock. Between steps it alone writes x and anchor, through the outer seat.
         """
 
+    def close(self) -> Generator[Wait, None, None]:
+        """Wait until this rank has done all that others expect of it, after its last clock."""
+
 
 class Replica:
     """The four vectors of one worker, of the kind of the start `x0` (d,)."""
@@ -49,15 +52,25 @@ class Replica:
 
 
 class Lane:
-    """All that concerns one bucket on one rank; the vectors (b,) are views into the replica."""
+    """All that concerns one bucket on one rank; the vectors (b,) are views into the replica.
 
-    def __init__(self, replica: Replica, bucket: Bucket, seats: Seats, period: int) -> None:
+    `layers` are the parts of the bucket that belong to one layer each.
+    """
+
+    def __init__(
+        self,
+        replica: Replica,
+        bucket: Bucket,
+        layers: tuple[slice, ...],
+        seats: Seats,
+        period: int,
+    ) -> None:
         span = bucket.span
-        self.bucket, self.period = bucket, period
+        self.bucket, self.layers, self.seats, self.period = bucket, layers, seats, period
         self.x, self.anchor = replica.x[span], replica.anchor[span]
         self.g, self.delta = replica.g[span], replica.delta[span]
-        self.inner: Optimizer | None = seats.inner.open(self.x) if seats.inner else None
-        self.outer = seats.outer.open(self.x)
+        self.inner: Optimizer | None = seats.inner.open(self.x, layers) if seats.inner else None
+        self.outer = seats.outer.open(self.x, layers)
         self.exchange: Exchange  # given by the architecture, which needs the lane
         self.pulled = -1  # the last clock whose exchange is in x
 
@@ -75,11 +88,11 @@ class Lane:
         """Say the displacement of this clock; return whether it is finite."""
         if self.inner is not None:
             namespace(self.x).subtract(self.anchor, self.x, out=self.delta)
-        finite = _finite(self.delta)
-        if not finite:
+        known = finite(self.delta)
+        if not known:
             self.delta[...] = float("nan")  # the others must hear of it, whatever the words
-        self.exchange.push(clock, finite)
-        return finite
+        self.exchange.push(clock, known)
+        return known
 
     def pull(self, clock: int, at_least: int) -> Generator[Wait, None, None]:
         """Bring the exchange of `clock` into x, once."""
@@ -115,7 +128,7 @@ class Lanes:
                 yield lane
 
 
-def _finite(v: Array) -> bool:
+def finite(v: Array) -> bool:
     """Whether all entries of `v` are finite; one sum decides nearly always."""
     total = on_host(v.sum(keepdims=True))
     return bool(np.isfinite(total[0])) or bool(np.isfinite(on_host(v)).all())

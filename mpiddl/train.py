@@ -7,90 +7,59 @@ lane takes it in and, at the last step of a clock, says what changed. All waitin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpiddl.arrays import Array
+from mpiddl.architecture import Station
 from mpiddl.comm import Communicator
 from mpiddl.comm.engine import Engine, Task
 from mpiddl.compression import Key
 from mpiddl.divergence import first_divergence, refuse_divergence
-from mpiddl.errors import ConfigurationError
-from mpiddl.problems import NEED, Problem
-from mpiddl.record import Curve, Recorder
+from mpiddl.job import Result, Run
+from mpiddl.problems import NEED
+from mpiddl.record import Recorder
 from mpiddl.replica import Lane, Lanes, Replica
-from mpiddl.variant import Variant
 
 if TYPE_CHECKING:
-    from mpiddl.comm.simulated import Network
+    from mpiddl.comm.simulated import Network, Span
 
 __all__ = ["Result", "Run", "run", "simulate"]
 
 
-@dataclass(frozen=True)
-class Result:
-    """What one rank has after a run.
+def program(job: Run, comm: Communicator, engine: Engine) -> Task[Result]:
+    """Return the task of one rank: plan, lanes with their exchanges, then `work`, or serve."""
+    variant, problem = job.variant, job.problem
+    period, x0 = variant.sync.period, problem.start()
+    replica = Replica(x0, accumulate=variant.seats.inner is not None or period > 1)
+    served = variant.architecture.served
+    every = job.every or max(1, job.clocks // 50)
+    recorder = Recorder(every, job.all_clocks, comm.rank, served, job.script)
+    lanes = _lanes(job, replica)
+    for lane in lanes:
+        index = lane.bucket.index
+        key, where = Key(problem.seed, comm.rank, index), comm.lane(index)
+        lane.exchange = variant.architecture.open(
+            Station(where, engine, lane, variant.channel, key, variant.sync, recorder)
+        )
+    lost = None
+    if comm.rank < problem.workers:
+        lost = yield from work(job, comm, replica, lanes, recorder)
+    for lane in lanes:
+        yield from lane.exchange.close()
+    aside = comm.uncounted()
+    diverged = yield from first_divergence(aside, lost)
+    curve = yield from recorder.evaluate(problem, aside, period)
+    services = (yield from recorder.ledger.collect(aside)) if served else None
+    return Result(replica.x, curve, diverged, services)
 
-    `x` (d,) is its model, `curve` is None on ranks other than 0, `diverged` is None or the
-    (rank, clock) of the first displacement that was not finite.
-    """
 
-    x: Array
-    curve: Curve | None
-    diverged: tuple[int, int] | None
-
-
-@dataclass(frozen=True)
-class Run:
-    """Everything that is the same on all ranks of a run.
-
-    Parameters
-    ----------
-    variant : Variant
-        The algorithm.
-    problem : Problem
-        What is learnt; its seed is the one seed of the run.
-    clocks : int
-        Number of agreements, at least 1.
-    every : int or None
-        Clocks between two snapshots; None takes about fifty.
-    compute : float
-        Virtual seconds of one gradient in the simulator; under MPI gradients take their own time.
-    """
-
-    variant: Variant
-    problem: Problem
-    clocks: int
-    every: int | None = None
-    compute: float = 0.0
-
-    def check(self, size: int) -> None:
-        """Raise ConfigurationError if this cannot run on `size` ranks; pure."""
-        if self.clocks < 1:
-            raise ConfigurationError(f"a run needs at least 1 clock, found {self.clocks}")
-        if self.every is not None and self.every < 1:
-            raise ConfigurationError(f"snapshots are 1 clock apart or more, found {self.every}")
-        self.variant.check(self.problem, size)
-
-    def program(self, comm: Communicator, engine: Engine) -> Task[Result]:
-        """Return the task of one rank: plan, lanes with their lines and exchanges, then `work`."""
-        variant, problem = self.variant, self.problem
-        period, x0 = variant.sync.period, problem.start()
-        replica = Replica(x0, accumulate=variant.seats.inner is not None or period > 1)
-        plan = variant.schedule.plan(problem.layout)
-        lanes = Lanes(plan, (Lane(replica, b, variant.seats, period) for b in plan.buckets))
-        for lane in lanes:
-            index = lane.bucket.index
-            line = variant.channel.open(lane.x, Key(problem.seed, comm.rank, index))
-            lane.exchange = variant.architecture.open(comm.lane(index), engine, lane, line)
-        recorder = Recorder(self.every or max(1, self.clocks // 50), self.clocks)
-        lost = yield from work(self, comm, replica, lanes, recorder)
-        aside = comm.uncounted()
-        diverged = yield from first_divergence(aside, lost)
-        curve = yield from recorder.evaluate(problem, aside, period)
-        return Result(replica.x, curve, diverged)
+def _lanes(job: Run, replica: Replica) -> Lanes:
+    layout, seats, period = job.problem.layout, job.variant.seats, job.variant.sync.period
+    plan = job.variant.schedule.plan(layout, replica.x.itemsize)
+    lanes = (Lane(replica, b, layout.within(b.span), seats, period) for b in plan.buckets)
+    return Lanes(plan, lanes)
 
 
 def work(
@@ -104,19 +73,20 @@ def work(
     sync, problem = job.variant.sync, job.problem
     lost: int | None = None
     order: dict[int, Lane] = {}  # lanes as they speak: MPI's own collectives match by order
-    pause = job.compute / len(problem.layout.names)
-    for clock in range(job.clocks + 1):
+    layers, clocks = len(problem.layout.names), job.all_clocks[comm.rank]
+    for clock in range(clocks + 1):
         last, at_least = clock - 1, sync.at_least(clock - 1)
         if recorder.due(clock) or lost is not None:
             for lane in lanes:
                 yield from lane.pull(last, at_least)
         if recorder.due(clock):
             recorder.take(clock, replica.x, comm)
-        if clock == job.clocks:
+        if clock == clocks:
             return lost
         for h in range(sync.period if lost is None else 0):
             step = clock * sync.period + h
             batch = problem.batch(comm.rank, step)
+            pause = job.seconds(comm.rank, step) / layers
             for event, layer in problem.gradient(replica.x, batch, replica.g):
                 if event is NEED:
                     for lane in lanes.touching(layer):
@@ -135,15 +105,25 @@ def work(
     return lost
 
 
-def simulate(job: Run, network: Network | None = None) -> list[Result]:
+def simulate(
+    job: Run,
+    network: Network | None = None,
+    *,
+    shuffle: int | None = None,
+    trace: list[Span] | None = None,
+) -> list[Result]:
     """Run in one process with virtual time; return one result per rank.
 
     Parameters
     ----------
     job : Run
-        What to run; the number of ranks is `job.problem.workers`.
+        What to run, on `job.ranks` ranks.
     network : Network or None
         Latency and bandwidth; None is a network that takes no time.
+    shuffle : int or None
+        Seed of random delays of all messages; None: none.
+    trace : list or None
+        Is given a `Span` for every transfer and computation.
 
     Raises
     ------
@@ -152,10 +132,11 @@ def simulate(job: Run, network: Network | None = None) -> list[Result]:
     """
     from mpiddl.comm.simulated import Network, World  # only here: ranks under MPI need neither
 
-    size = job.problem.workers
+    size = job.ranks
     job.check(size)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so itself
-        results = World(size, network or Network(0.0, 0.0)).run(job.program)
+        world = World(size, network or Network(0.0, 0.0), shuffle=shuffle, trace=trace)
+        results = world.run(partial(program, job))
     refuse_divergence(job, results[0])
     return results
 
@@ -186,16 +167,10 @@ def run(job: Run, comm: Any = None) -> Result:
 
     with opened(comm) as ours:
         job.check(ours.size)
-        ours.agree("variant, problem, seed, clocks and snapshots", _signature(job))
+        ours.agree("variant, problem, seed, clocks and snapshots", job.signature)
         engine = Engine(ours)
         with np.errstate(over="ignore", invalid="ignore"):
-            result = engine.run(job.program(ours, engine))
+            result = engine.run(program(job, ours, engine))
         ours.reconcile()
     refuse_divergence(job, result)
     return result
-
-
-def _signature(job: Run) -> tuple[Any, ...]:
-    problem = job.problem
-    learnt = problem.name, problem.seed, problem.layout.shapes
-    return (str(job.variant), *learnt, job.clocks, job.every)

@@ -10,20 +10,22 @@ where gradients travel (one step a clock, all-reduce, no memory), else the inner
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mpiddl.architecture import Architecture, architectures
-from mpiddl.compression import Channel, compressors
-from mpiddl.compression.direct import Direct
-from mpiddl.compression.error_feedback import ErrorFeedback
+from mpiddl.compression import Channel
+from mpiddl.compression.channels import parse_channel
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Rule, Seats, optimizers
 from mpiddl.optim.sgd import SGD
 from mpiddl.schedule import Schedule, schedules
 from mpiddl.synchronization import Synchronization, synchronizations
 
-__all__ = ["Variant"]
+__all__ = ["Variant", "parse_channel", "split"]
 
 GRAMMAR = "SYNCHRONIZATION / ARCHITECTURE / CHANNEL / SCHEDULE / OPTIMIZER"
 EXAMPLE = "bsp / allreduce / ef+topk:0.01 / whole / sgd:0.1"
@@ -48,7 +50,7 @@ class Variant:
         ConfigurationError
             If the line does not have five parts or a part is unknown.
         """
-        parts = [part.strip() for part in text.split("/")]
+        parts = [part.strip() for part in split(text)]
         if len(parts) != 5:
             raise ConfigurationError(
                 f"a variant has five parts, {GRAMMAR}, found {len(parts)} in {text!r}: "
@@ -56,11 +58,7 @@ class Variant:
             )
         sync = synchronizations.parse(parts[0])
         architecture = architectures.parse(parts[1])
-        prefix, plus, name = parts[2].rpartition("+")
-        if plus and prefix.strip() != "ef":
-            raise ConfigurationError(f"no channel is called {prefix!r}; there is: ef+COMPRESSOR")
-        make: Any = ErrorFeedback if plus else Direct
-        channel = make(compressors.parse(name))
+        channel = parse_channel(parts[2])
         schedule = schedules.parse(parts[3])
         inner, above, outer = parts[4].rpartition(">")
         if above:
@@ -97,26 +95,47 @@ class Variant:
         ConfigurationError
             If two parts disagree; names both and a remedy.
         """
-        if problem.workers != size:
+        workers = size - self.architecture.servers
+        if workers < 1:
             raise ConfigurationError(
-                f"problem {problem.name} is divided among {problem.workers} workers, but there "
-                f"are {size} ranks: make it with workers={size}"
+                f"{self.architecture} needs a rank for each server and one for a worker, but there "
+                f"are {size} ranks: start more, or use ps, where every rank works and serves"
+            )
+        if problem.workers != workers:
+            raise ConfigurationError(
+                f"problem {problem.name} is divided among {problem.workers} workers, but "
+                f"{self.architecture} on {size} ranks has {workers}: make it with "
+                f"workers={workers}"
             )
         if self.channel.remembers and self.seats.inner is None:
             raise ConfigurationError(
                 f"{self.channel} remembers displacements, so the step must be taken before it: "
                 f"seat the optimizer inside, as in {self.seats.outer}>sgd:1"
             )
-        self.architecture.check(self.channel, self.seats, size)
+        for rule in (self.seats.inner, self.seats.outer):
+            if getattr(rule, "whole_layers", False) and self._cuts(problem):
+                raise ConfigurationError(
+                    f"{rule} looks at whole layers, but {self.schedule} cuts them: use whole, "
+                    "layerwise or fused"
+                )
+        self.architecture.check(self.channel, self.seats, self.sync, size)
+
+    def _cuts(self, problem: Any) -> bool:
+        """Whether a bucket ends inside a layer."""
+        layout, itemsize = problem.layout, np.dtype(problem.dtype).itemsize
+        ends = {layout.span(layer).stop for layer in range(len(layout.names))}
+        buckets = self.schedule.plan(layout, itemsize).buckets
+        return any(bucket.span.stop not in ends for bucket in buckets)
+
+
+def split(text: str) -> list[str]:
+    """Return the parts of a line; slashes without spaces beside them may belong to a path."""
+    return re.split(r"\s/\s" if re.search(r"\s/\s", text) else "/", text)
 
 
 def natural_seats(
     sync: Synchronization, architecture: Architecture, channel: Channel, rule: Rule
 ) -> Seats:
     """Return the seats that a lone optimizer takes: outer where gradients travel, else inner."""
-    gradients = (
-        sync.period == 1
-        and getattr(architecture, "name", "") == "allreduce"
-        and not channel.remembers
-    )
+    gradients = sync.period == 1 and architecture.gradients and not channel.remembers
     return Seats(None, rule) if gradients else Seats(rule, SGD(1))

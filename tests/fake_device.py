@@ -48,6 +48,8 @@ class FakeDevice:
         return FakeArray(np.array(values, dtype=dtype), self)
 
     def wrapped(self, value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(self.wrapped, value))
         return (
             FakeArray(np.asarray(value), self)
             if isinstance(value, np.ndarray | np.generic)

@@ -43,6 +43,7 @@ RULES: dict[str, tuple[str, ...]] = {
         *FLOOR,
         "mpiddl.architecture.*",
         "mpiddl.compression",
+        "mpiddl.compression.channels",
         "mpiddl.optim",
         "mpiddl.replica",
         "mpiddl.synchronization",

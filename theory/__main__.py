@@ -15,6 +15,7 @@ from rich.table import Table
 
 from theory.catalogue import THEOREMS
 from theory.check import check
+from theory.compressors import CONSTANTS
 from theory.report import Report, as_json, table, verify
 from theory.symbols import symbol
 from theory.theorem import Theorem
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     console = Console()
     if options.command == "list":
-        console.print(_listed())
+        console.print(_listed(), _compressors(), sep="\n")
         return 0
     if options.command == "show":
         _show(console, THEOREMS[options.name])
@@ -76,6 +77,13 @@ def _listed() -> Table:
         source = f"{theorem.source.authors} {theorem.source.year}"
         listed.add_row(name, theorem.measure.value, source)
     listed.columns[0].no_wrap = True
+    return listed
+
+
+def _compressors() -> Table:
+    listed = Table("compressor", "of all vectors of b entries", "attained by")
+    for name, constant in CONSTANTS.items():
+        listed.add_row(name, str(constant), constant.attained or "-")
     return listed
 
 

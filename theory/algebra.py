@@ -21,7 +21,19 @@ GENERATORS: dict[sp.Dummy, tuple[sp.Expr, sp.Expr]] = {}
 _BY_VALUE: dict[tuple[sp.Expr, sp.Expr], sp.Dummy] = {}
 
 # A point inside the domain of every theorem; it decides which of p, -p is called the base.
-_REFERENCE = {"n": 8, "T": 96, "H": 4, "k": 3, "t": 5, "L": 2, "a": 40, "gam": "1/64", "mu": "1/4"}
+_REFERENCE = {
+    "n": 8,
+    "T": 96,
+    "H": 4,
+    "k": 3,
+    "t": 5,
+    "L": 2,
+    "Lmax": 3,
+    "a": 40,
+    "gam": "1/64",
+    "mu": "1/4",
+    "Pw": 4,
+}
 
 
 def _generator(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:

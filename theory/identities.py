@@ -12,6 +12,7 @@ import sympy as sp
 
 from theory.algebra import is_zero
 from theory.axioms import AXIOMS
+from theory.delayed import THRESHOLD
 from theory.forms import Form, Vector, inner
 from theory.moves import geometric
 from theory.positivity import Domain
@@ -98,6 +99,19 @@ def sums_in_a_round() -> bool:
         is_zero(total.subs(H, H + 1) - total - term.subs(k, H)) and total.subs(H, 0) == 0
         for term, total in sums.items()
     )
+
+
+@_identity
+def delay_threshold() -> bool:
+    """At gam L = THRESHOLD L, z = exp(2 i v) with v = pi/(2 (2 tau + 1)) is a mode of the delay.
+
+    z - 1 = 2 i sin(v) exp(i v), so z^tau (z - 1) = 2 i sin(v) exp(i (2 tau + 1) v) must be -gam L.
+    """
+    tau, v = symbol("tau"), sp.pi / (2 * (2 * symbol("tau") + 1))
+    z, half = sp.exp(2 * sp.I * v), 2 * sp.I * sp.sin(v) * sp.exp(sp.I * v)
+    chord = is_zero(sp.expand((z - 1 - half).rewrite(sp.exp)))
+    turn = sp.exp(sp.I * sp.simplify((2 * tau + 1) * v))
+    return chord and is_zero(2 * sp.I * sp.sin(v) * turn + THRESHOLD * symbol("L"))
 
 
 @_identity

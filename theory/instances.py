@@ -28,6 +28,7 @@ __all__ = [
     "between",
     "differences",
     "from_minimum",
+    "interpolated",
     "points",
     "within",
 ]
@@ -115,6 +116,22 @@ def between(low: float) -> Draw:
         return Instance(
             (HERE, THERE, g, z),
             {"g": slope, "z": there - here},
+            {HERE: at_x, THERE: at_y},
+            LETTERS,
+        )
+
+    return draw
+
+
+def interpolated(low: float) -> Draw:
+    """Instances (f(x), f(y), grad f(x), grad f(y), y - x)."""
+
+    def draw(rng: np.random.Generator) -> Instance:
+        function, here, there = _separable(rng, low), points(rng), points(rng)
+        (at_x, slope), (at_y, slope_there) = function(here), function(there)
+        return Instance(
+            (HERE, THERE, g, Vector.stack("h"), z),
+            {"g": slope, "h": slope_there, "z": there - here},
             {HERE: at_x, THERE: at_y},
             LETTERS,
         )

@@ -17,6 +17,7 @@ from theory.symbols import symbol
 __all__ = [
     "F",
     "F_NEXT",
+    "LOSS",
     "NOISE",
     "consensus",
     "descent",
@@ -32,6 +33,7 @@ gam, L, delta = symbol("gam"), symbol("L"), symbol("delta")
 
 F, F_NEXT = Scalar("F"), Scalar("F'")
 NOISE = Vector.stack("xi")
+LOSS = Vector.mean("q")  # what messages lose; drawn after the noise, so it is not known before
 _TOTAL = Scalar("noise")
 
 
@@ -47,7 +49,7 @@ def drop_noise(proof: Proof, claim: Claim) -> Claim:
         if not isinstance(atom, Inner):
             continue
         known, noise = sorted((atom.left, atom.right), key=lambda base: base in NOISE.terms)
-        if known in NOISE.terms or noise not in NOISE.terms:
+        if known in (*NOISE.terms, *LOSS.terms) or noise not in NOISE.terms:
             continue
         orthogonal = proof.axiom("martingale_orthogonal", Vector.of(known), Vector.of(noise))
         claim = proof.substitute(claim, orthogonal, atom)
@@ -104,30 +106,36 @@ def nonexpansive(proof: Proof, claim: Claim, z: Vector, g: Vector) -> Claim:
     return proof.absorb(claim, sq(g), at={gam: 2 / L})
 
 
-def drift(proof: Proof, y: Vector, z: Vector, *, iid: bool) -> Claim:
+def drift(proof: Proof, y: Vector, z: Vector, *, iid: bool, mixed: Vector | None = None) -> Claim:
     """|y| <= (1 + gam L)|z| + gam sqrt(zeta2), y = z - gam (u + w) over deviations.
 
     u_i = grad f_i(x_i) - grad f_i(xbar), w_i = grad f_i(xbar) - grad f(xbar); w = 0 for equal f_i
-    (`iid`).
+    (`iid`). With `mixed` = W z it is y = W z - gam (u + w), and lam stands for the 1.
     """
     u, w = Vector.stack("u"), Vector.deviation("w")
     rough = proof.absorb(proof.axiom("smooth", u, z), sq(u.part("mean")))
-    claim = proof.axiom("minkowski", y, z - gam * (u.part("deviation") + w))
+    claim = proof.axiom("minkowski", y, (mixed or z) - gam * (u.part("deviation") + w))
+    if mixed is not None:
+        closer = proof.root(proof.axiom("mixing", z, mixed))
+        claim = proof.substitute(claim, closer, Norm(*mixed.terms))
     claim = proof.substitute(claim, proof.root(rough), Norm(*u.part("deviation").terms))
     spread = proof.axiom("equal", w) if iid else proof.root(proof.axiom("heterogeneity", w))
     return proof.substitute(claim, spread, Norm(*w.terms))
 
 
-def consensus(proof: Proof, *, gossip: bool = False, iid: bool = False) -> tuple[Inner, Growth]:
-    """Bound D = (1/n) sum_i E|x_i - xbar|^2 under local steps, with or without gossip after each.
+def consensus(
+    proof: Proof, *, gossip: bool = False, iid: bool = False, first: bool = False
+) -> tuple[Inner, Growth]:
+    """Bound D = (1/n) sum_i E|x_i - xbar|^2 under local steps, with or without gossip.
 
-    Without gossip the bound is for step k of a round that starts at D = 0, with gossip for ever.
+    Without gossip the bound is for step k of a round that starts at D = 0, with gossip after each
+    step, or before it (`first`), for ever.
     """
     y, z, after = Vector.deviation("y"), Vector.deviation("z"), Scalar("D'")
-    roots = drift(proof, y, z, iid=iid)
+    mixed = Vector.deviation("W z" if first else "x'")
+    roots = drift(proof, y, z, iid=iid, mixed=mixed if first else None)
     noisy = y - gam * NOISE.part("deviation")
-    if gossip:
-        mixed = Vector.deviation("x'")
+    if gossip and not first:
         claim = proof.axiom("mixing", noisy, mixed)
         claim = proof.substitute(claim, proof.define(after, mixed), sq(mixed))
     else:
@@ -152,12 +160,12 @@ def perturbed(proof: Proof, bound: Claim, spread: Inner) -> sp.Expr:
     return proof.isolate(proof.substitute(claim, bound, spread), sq(h))
 
 
-def error_memory(proof: Proof, h: Vector, e: Vector, memory: Scalar) -> Claim:
-    """(delta/2) avg E <= 2 gam^2 (1-delta)/delta (avg |h|^2 + zeta2) + gam^2 (1-delta) sigma2.
+def memory_step(proof: Proof, h: Vector, e: Vector, memory: Scalar, after: Scalar) -> Claim:
+    """E' <= (1-delta/2) E + 2 gam^2 (1-delta)/delta (|h|^2 + zeta2) + gam^2 (1-delta) sigma2.
 
     E = (1/n) sum_i E|e_i|^2, e' = p - C(p), p = e + gam (g + xi), g_i = grad f_i(x), h their mean.
     """
-    w, error, after = Vector.deviation("w"), Vector.stack("e'"), Scalar("E'")
+    w, error = Vector.deviation("w"), Vector.stack("e'")
     g, s = h + w, delta / (2 * (1 - delta))
     claim = proof.axiom("contraction", e + gam * (g + NOISE), error)
     sent = proof.define(after, error.part("mean"), error.part("deviation"))
@@ -169,5 +177,11 @@ def error_memory(proof: Proof, h: Vector, e: Vector, memory: Scalar) -> Claim:
         claim = proof.relax(claim, atom, 2 / (2 - delta))
     claim = proof.substitute(claim, proof.axiom("heterogeneity", w), sq(w))
     named = proof.define(memory, e.part("mean"), e.part("deviation"))
-    claim = proof.substitute(claim, named, sq(e.part("mean")))
+    return proof.substitute(claim, named, sq(e.part("mean")))
+
+
+def error_memory(proof: Proof, h: Vector, e: Vector, memory: Scalar) -> Claim:
+    """(delta/2) avg E <= 2 gam^2 (1-delta)/delta (avg |h|^2 + zeta2) + gam^2 (1-delta) sigma2."""
+    after = Scalar("E'")
+    claim = memory_step(proof, h, e, memory, after)
     return telescope(proof, claim, memory, after, sp.Integer(0))

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from theory.said import Messages, messages
 from theory.testbed import Floats, Oracle
 
 __all__ = ["TOLERANCE", "Measured", "Trajectory", "measure", "square"]
@@ -31,12 +33,20 @@ class Trajectory:
         The virtual sequence.
     e : (S, T + 1, n, d) or None
         What each worker has not sent yet (error feedback); None if there is no memory.
+    said : (S, T, n, d) or None
+        What all believe of each worker's gradient after its message; None: the gradient itself, or
+        there is error feedback.
+    delays : int (S, T) or None
+        How many steps before step t its gradient was read, y_t = v_{t - delays_t}; None if all
+        gradients of a step are taken at its beginning.
     """
 
     y: Floats
     g: Floats
     v: Floats
     e: Floats | None = None
+    said: Floats | None = None
+    delays: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,12 +59,16 @@ class Measured:
         |mean g - m|^2, |grad f(v)|^2, |m|^2, |grad f(v) - m|^2, (1/n) sum |y_i - v|^2.
     drift : (S,)
         (1/n) sum_i |sum_t (g_i - grad f_i(y_i))|^2 / T: small only if the noise has no memory.
-    loss : (S, T + 1)
-        f(v) - f*.
+    loss, loss_at_x : (S, T + 1), (S, T)
+        f(v) - f*, and f - f* at the mean of the y_i.
     distance : (S, T + 1) or None
         |v - x*|^2; None if x* is unknown.
     kept, pushed : (S, T + 1), (S, T), or None
         (1/n) sum |e_i|^2 and (1/n) sum |gam g_i + e_i|^2; None if no memories were recorded.
+    messages : Messages or None
+        What was lost and said; None if it was not recorded.
+    delays : int (S, T) or None
+        As recorded.
     tolerance : float
         Relative, of what is rounding.
     """
@@ -66,9 +80,12 @@ class Measured:
     spread: Floats
     drift: Floats
     loss: Floats
+    loss_at_x: Floats
     distance: Floats | None
     kept: Floats | None
     pushed: Floats | None
+    messages: Messages | None
+    delays: NDArray[np.int64] | None
     tolerance: float = TOLERANCE
 
     @property
@@ -83,6 +100,19 @@ class Measured:
         if self.distance is None:
             raise ValueError("this theorem needs the minimiser x*, which the problem does not know")
         return self.distance
+
+    @property
+    def words(self) -> Messages:
+        """What was lost and said.
+
+        Raises
+        ------
+        ValueError
+            If it was not recorded.
+        """
+        if self.messages is None:
+            raise ValueError("this theorem needs what the workers said, which was not recorded")
+        return self.messages
 
 
 def measure(
@@ -120,9 +150,12 @@ def measure(
         drift=_cleaned(drift, square(run.g), tolerance),
         spread=_cleaned(apart, square(run.v), tolerance),
         loss=oracle.value(run.v) - oracle.f_star,
+        loss_at_x=oracle.value(run.y.mean(axis=2)) - oracle.f_star,
         distance=distance,
         kept=kept,
         pushed=pushed,
+        messages=None if run.said is None else messages(run.said, run.g, own),
+        delays=run.delays,
         tolerance=tolerance,
     )
 

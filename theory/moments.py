@@ -10,20 +10,24 @@ so mean m and variance c follow, each a number:
 
     m <- l ((1 - gam a) m - gam s),     c <- l^2 ((1 - gam a)^2 c + gam^2 sigma2 / d)
 
+or m <- (l - gam a) m - gam s, c <- (l - gam a)^2 c + gam^2 sigma2 / d if the exchange comes first
 (where all workers draw the same noise, it is n times as large in u_0 and zero elsewhere). The mean
 model is u_0 = (1, .., 1) / sqrt(n), l_0 = 1; the spread is all the other modes, so no digits are
-lost in differences.
+lost in differences. Where a server takes in one gradient a step, `theory.delayed` has the moments,
+on least squares `theory.sampled`, where workers send random entries `theory.compressed`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from theory import compressed, delayed
 from theory.mixing import matrix
+from theory.sampled import second_moments
 from theory.statement import Measure
-from theory.testbed import Floats, Quadratic
+from theory.testbed import Floats, LeastSquares, Quadratic
 from theory.trials import Trial
 
 __all__ = ["Moments", "linear", "moments"]
@@ -56,6 +60,7 @@ class Moments:
         """
         counts = np.arange(1, self.dist.size)
         left: dict[str, Floats] = {
+            "LAST_GAP": self.gap[1:],
             "GRADSQ": np.cumsum(self.gradsq[:-1]) / counts,
             "GAP": np.cumsum(self.gap[:-1]) / counts,
             "DIST": self.dist[1:],
@@ -67,7 +72,11 @@ def linear(trial: Trial) -> bool:
     """Whether what the trial really runs has exact moments."""
     real = trial.real()
     w = matrix(real.topology, real.n)
-    common = real.compressor == "identity" and real.start == "common"
+    said = real.compressor == "identity" or _masked(real)
+    common = said and real.start == "common"
+    if isinstance(real.oracle(), LeastSquares):
+        alike = real.H == 1 and real.topology == "complete" and real.staleness is None
+        return common and alike and real.noise != "frozen"
     return common and isinstance(real.oracle(), Quadratic) and bool(np.all(w == w.T))
 
 
@@ -80,11 +89,25 @@ def moments(trial: Trial) -> Moments:
         If the recursion is not linear or W is not symmetric.
     """
     real = trial.real()
-    oracle, w = real.oracle(), matrix(real.topology, real.n)
-    if not linear(real) or not isinstance(oracle, Quadratic):
+    oracle = real.oracle()
+    if not linear(real):
         raise ValueError(f"no exact moments of {real}")
+    if isinstance(oracle, LeastSquares):
+        sampled = second_moments(oracle, real.steps(), 1 if real.noise == "shared" else real.n)
+        return Moments(*sampled, spread=np.zeros_like(sampled.dist))
+    assert isinstance(oracle, Quadratic)
+    if real.staleness is not None:
+        return _served(real, oracle)
+    if _masked(real):
+        squares = compressed.second_moments(real, oracle)
+        return _of_one(squares, np.zeros(real.T + 1), oracle)
+    return _mixed(real, oracle)
+
+
+def _mixed(real: Trial, oracle: Quadratic) -> Moments:
+    """Moments of steps and exchanges by W."""
     n, a, steps = real.n, oracle.a[:, None], real.steps()
-    factors, basis = _modes(w)
+    factors, basis = _modes(matrix(real.topology, n))
     noise = np.full(n, oracle.sigma2 / oracle.d)
     if real.noise == "shared":
         noise = noise * n * (np.arange(n) == 0)
@@ -93,15 +116,33 @@ def moments(trial: Trial) -> Moments:
     mean, variance = start, np.zeros_like(start)
     squares[0] = mean**2
     for t in range(real.T):
-        shrink = 1 - steps[t] * a
-        mean = shrink * mean - steps[t] * s
-        variance = shrink**2 * variance + steps[t] ** 2 * noise
-        if (t + 1) % real.H == 0:
-            mean, variance = factors * mean, factors**2 * variance
+        mixed = factors if (t + 1) % real.H == 0 else np.ones(n)
+        before, after = (mixed, 1.0) if real.order == "cta" else (1.0, mixed)
+        shrink = before - steps[t] * a
+        mean = after * (shrink * mean - steps[t] * s)
+        variance = after**2 * (shrink**2 * variance + steps[t] ** 2 * noise)
         squares[t + 1] = mean**2 + variance
     average, spread = squares[:, :, 0] / n, squares[:, :, 1:].sum(axis=(1, 2)) / n
-    curvatures = oracle.a
-    return Moments(average @ curvatures**2, average @ curvatures / 2, average.sum(axis=1), spread)
+    return _of_one(average, spread, oracle)
+
+
+def _served(real: Trial, oracle: Quadratic) -> Moments:
+    """Moments of a server's model under the first seed's schedule; spread is E|x_t - y_t|^2."""
+    plan = delayed.plans(replace(real, seeds=1))[0]
+    squares, missed = delayed.second_moments(plan.read, real.steps(), oracle)
+    return _of_one(squares, missed.sum(axis=1), oracle)
+
+
+def _of_one(squares: Floats, spread: Floats, oracle: Quadratic) -> Moments:
+    """Moments of one model from E x_t^2 by coordinate, (T + 1, d)."""
+    gradsq, gap = squares @ oracle.a**2, squares @ oracle.a / 2
+    return Moments(gradsq, gap, squares.sum(axis=1), spread)
+
+
+def _masked(real: Trial) -> bool:
+    """Whether workers send random entries and forget the others."""
+    forgotten = not real.memory and not real.refers and real.noise == "own"
+    return forgotten and real.compressor == "randk" and real.topology == "complete" and real.H == 1
 
 
 def _modes(w: Floats) -> tuple[Floats, Floats]:

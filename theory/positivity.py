@@ -19,9 +19,9 @@ from theory.symbols import LOCALS, RANGE
 __all__ = ["Domain"]
 
 # Letters that may be zero: an expression that vanishes with one of them is not strictly positive.
-_MAY_VANISH = {"t", "k", "Delta", "R2", "sigma2", "zeta2", "lam", "C0"}
+_MAY_VANISH = set("t k Delta R2 sigma2 ss zeta2 lam C0 G0 omega s taumax tauC tauavg".split())
 # A condition is solved for the first of these letters for which that can be done.
-_SOLVE_FOR = ("gam", "lam", "delta", "mu", "a", "n", "H", "T", "k", "Delta")
+_SOLVE_FOR = "gam lam delta mu Lmax a n H T k Delta Pw taumax tauC".split()
 
 
 def _split(polynomial: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -116,17 +116,24 @@ class Domain:
                 continue
             base, exponent = GENERATORS[g]
             self._weak.add(g)
-            if exponent.is_Rational:
-                continue
             s = sp.Dummy("s", positive=True)
             if self._known(1 - base, False) and self._known(base, False):
                 self._map[g] = 1 / (1 + s)
                 if not self._known(base, True):
                     self._closed.add(s)
-            elif self._known(base - 1, False):
+            elif not exponent.is_Rational and self._known(base - 1, False):
                 self._map[g] = 1 + s
             self._weak.add(s)
-        return expression.xreplace(self._map)
+        return self._reduced(expression.xreplace(self._map))
+
+    @staticmethod
+    def _reduced(expression: sp.Expr) -> sp.Expr:
+        """Use g^6 = x for roots g: the map may have put one beside its x."""
+        roots = (g for g in expression.free_symbols & GENERATORS.keys())
+        if not any(GENERATORS[g][1].is_Rational for g in roots):
+            return expression
+        top, bottom = sp.fraction(sp.together(expression))
+        return reduced(top) / reduced(bottom)
 
     def _orthant(self, expression: sp.Expr) -> int:
         """Return 1 if `expression` > 0 for sure, 0 if >= 0 for sure, -1 if unknown."""

@@ -6,16 +6,25 @@ moves by the mean gradient alone: the mean model, or the model minus the mean me
 
 mixed     X <- X - gam_t G(X);  every H steps X <- W X      BSP (W = J, H = 1), local SGD (W = J),
                                                             gossip (H = 1), pure gossip (gam = 0)
+cta       X <- W X - gam_t G(X)                             gossip that combines, then adapts
+server    x_{t+1} = x_t - gam g(x_{t - tau_t}), one gradient a step: `theory.delayed`
+said      x <- x - gam mean c_i, c_i what is said of g_i: `theory.compressed`
 feedback  p_i = gam g_i(x) + e_i;  x <- x - mean C(p_i);  e_i <- p_i - C(p_i)
 """
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from theory import compressed, delayed
+from theory.compressed import compress
 from theory.measured import Trajectory
 from theory.mixing import matrix
-from theory.testbed import Floats, NonConvex, Quadratic
+from theory.testbed import Base, Floats
 from theory.trials import Trial
 
 __all__ = ["compress", "draw", "scattered", "simulate"]
@@ -36,9 +45,12 @@ def simulate(trial: Trial) -> Trajectory:
     if real.start == "apart":
         starts = np.stack([scattered(seed, real.n, oracle.d) for seed in range(real.seeds)])
         return _mixed(real, None, starts, np.zeros((real.seeds, real.T, real.n, oracle.d)))
-    xi = draw(real, oracle.d, oracle.sigma2)
+    if real.staleness is not None:
+        return delayed.run(real, oracle, draw(replace(real, n=1), oracle))
+    xi = draw(real, oracle)
     if real.compressor != "identity":
-        return _feedback(real, oracle, xi)
+        kept = real.memory and not real.refers
+        return _feedback(real, oracle, xi) if kept else compressed.run(real, oracle, xi)
     starts = np.broadcast_to(oracle.x0, (real.seeds, real.n, oracle.d)).copy()
     return _mixed(real, oracle, starts, xi)
 
@@ -48,32 +60,36 @@ def scattered(seed: int, n: int, d: int) -> Floats:
     return np.random.default_rng([seed, 1]).standard_normal((n, d))
 
 
-def draw(trial: Trial, d: int, sigma2: float) -> Floats:
-    """Return the noise of all gradients, (S, T, n, d), N(0, sigma2/d I)."""
-    streams = 1 if trial.noise == "shared" else trial.n
-    shape = (1 if trial.noise == "frozen" else trial.T, streams, d)
-    rows = [np.random.default_rng([seed, 0]).standard_normal(shape) for seed in range(trial.seeds)]
-    xi = np.sqrt(sigma2 / d) * np.stack(rows)
-    return np.broadcast_to(xi, (trial.seeds, trial.T, trial.n, d))
+def draw(trial: Trial, oracle: Base) -> NDArray[Any]:
+    """Return all that is random in the gradients, (S, T, n, ...): noise, or the samples drawn."""
+    steps = 1 if trial.noise == "frozen" else trial.T
+    workers = 1 if trial.noise == "shared" else trial.n
+    seeds = (np.random.default_rng([seed, 0]) for seed in range(trial.seeds))
+    drawn = np.stack([oracle.draws(rng, steps, workers) for rng in seeds])
+    return np.broadcast_to(drawn, (trial.seeds, trial.T, trial.n, *drawn.shape[3:]))
 
 
-def _mixed(trial: Trial, oracle: Quadratic | NonConvex | None, x: Floats, xi: Floats) -> Trajectory:
+def _mixed(trial: Trial, oracle: Base | None, x: Floats, drawn: NDArray[Any]) -> Trajectory:
     w, steps = matrix(trial.topology, trial.n), trial.steps()
-    y, g = np.empty(xi.shape), np.zeros(xi.shape)
-    v = np.empty((len(x), trial.T + 1, x.shape[-1]))
+    seeds, n, d = x.shape
+    y, g = np.empty((seeds, trial.T, n, d)), np.zeros((seeds, trial.T, n, d))
+    v = np.empty((seeds, trial.T + 1, d))
     v[:, 0] = x.mean(axis=1)
     for t in range(trial.T):
         y[:, t] = x
         if oracle is not None:
-            g[:, t] = oracle.gradients(x) + xi[:, t]
-        x = x - steps[t] * g[:, t]
-        if (t + 1) % trial.H == 0:
-            x = w @ x
+            g[:, t] = oracle.stochastic(x, drawn[:, t])
+        mixes = (t + 1) % trial.H == 0
+        if mixes and trial.order == "cta":
+            x = w @ x - steps[t] * g[:, t]
+        else:
+            x = x - steps[t] * g[:, t]
+            x = w @ x if mixes else x
         v[:, t + 1] = x.mean(axis=1)
     return Trajectory(y, g, v)
 
 
-def _feedback(trial: Trial, oracle: Quadratic | NonConvex, xi: Floats) -> Trajectory:
+def _feedback(trial: Trial, oracle: Base, xi: Floats) -> Trajectory:
     steps = trial.steps()
     y, g = np.empty(xi.shape), np.empty(xi.shape)
     x = np.broadcast_to(oracle.x0, (trial.seeds, oracle.d)).copy()
@@ -82,30 +98,10 @@ def _feedback(trial: Trial, oracle: Quadratic | NonConvex, xi: Floats) -> Trajec
     v[:, 0] = x
     for t in range(trial.T):
         y[:, t] = x[:, None]
-        g[:, t] = oracle.gradients(y[:, t]) + xi[:, t]
+        g[:, t] = oracle.stochastic(y[:, t], xi[:, t])
         p = steps[t] * g[:, t] + e[:, t]
         sent = compress(trial.compressor, trial.k, p)
-        if trial.memory:
-            e[:, t + 1] = p - sent
+        e[:, t + 1] = p - sent
         x = x - sent.mean(axis=1)
         v[:, t + 1] = x - e[:, t + 1].mean(axis=1)
     return Trajectory(y, g, v, e)
-
-
-def compress(name: str, k: int, p: Floats) -> Floats:
-    """Return C(p) of every row p (..., d): topk, or sign scaled by the mean magnitude.
-
-    Raises
-    ------
-    ValueError
-        If the compressor is unknown.
-    """
-    if name == "sign":
-        scaled: Floats = np.abs(p).mean(axis=-1, keepdims=True) * np.where(p < 0, -1.0, 1.0)
-        return scaled
-    if name != "topk":
-        raise ValueError(f"no compressor {name!r}")
-    kept = np.argpartition(np.abs(p), -k, axis=-1)[..., -k:]
-    sent = np.zeros_like(p)
-    np.put_along_axis(sent, kept, np.take_along_axis(p, kept, axis=-1), axis=-1)
-    return sent

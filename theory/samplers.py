@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import sympy as sp
 
 from theory.axioms import AXIOMS
+from theory.compressor_samplers import SAMPLERS as OF_COMPRESSORS
+from theory.delay_samplers import SAMPLERS as OF_DELAYS
+from theory.finite_sum_samplers import SAMPLERS as OF_FINITE_SUMS
 from theory.forms import Scalar, Vector
 from theory.instances import (
     CURVATURE,
@@ -20,6 +24,7 @@ from theory.instances import (
     between,
     differences,
     from_minimum,
+    interpolated,
     points,
     within,
 )
@@ -110,6 +115,12 @@ def _minkowski(rng: np.random.Generator) -> Instance:
     return Instance((Vector.deviation("z"), parts), stacks)
 
 
+def _growth(rng: np.random.Generator) -> Instance:
+    drawn = from_minimum(CURVATURE)(rng)
+    gap, _, offset = drawn.arguments
+    return replace(drawn, arguments=(gap, offset))
+
+
 def _exponential(rng: np.random.Generator) -> Instance:
     return Instance((sp.Float(rng.choice([0.0, rng.normal()])),))
 
@@ -122,6 +133,8 @@ SAMPLERS: dict[str, Draw] = {
     "convex_lower": between(0.0),
     "strong_convex_gap": from_minimum(CURVATURE),
     "convex_smooth_gap": from_minimum(0.0),
+    "interpolation": interpolated(0.0),
+    "quadratic_growth": _growth,
     "cocoercive_pairs": within(0.0),
     "strongly_cocoercive": differences(CURVATURE),
     "smooth": differences(CONCAVE),
@@ -135,4 +148,7 @@ SAMPLERS: dict[str, Draw] = {
     "young": _young,
     "minkowski": _minkowski,
     "exponential": _exponential,
+    **OF_COMPRESSORS,
+    **OF_DELAYS,
+    **OF_FINITE_SUMS,
 }

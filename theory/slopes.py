@@ -8,7 +8,8 @@ logarithms and lower orders are in both.
 
 A slope says something only in the noise regime, at every point of the grid: the step is free (not
 clipped at its largest value, where it would not fall with T), the start is forgotten (gam L T is
-large), and the bound itself falls almost with its exponent. A slope outside is a failure.
+large), and the bound itself falls almost with its exponent. A slope outside is a failure. Where
+there is no noise, the recommended step is the longest for every T.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from theory.measured import measure
 from theory.moments import linear, moments
 from theory.recursions import simulate
 from theory.statistics import Estimate, exact_slope, slope
+from theory.symbols import symbol
 from theory.testbed import Floats
 from theory.trials import Trial
 
@@ -76,21 +78,34 @@ class Slope:
 
 _ISO = Trial("", "iso", n=4, T=8000, options={"d": 1, "radius": 0.3})
 _FAR = replace(_ISO, options={"d": 1, "radius": 1.0})
-_FEEDBACK = replace(_ISO, compressor="topk", k=2)
+_FEEDBACK = replace(_ISO, options={"d": 4, "radius": 0.3}, compressor="topk", k=2)
+_FEEDBACK = replace(_FEEDBACK, T=1000, seeds=16)
+_MASK = replace(_ISO, options={"d": 2, "radius": 0.3}, T=2000, compressor="randk", k=1, memory=False)
+_QUIET = {"d": 4, "sigma2": 0.0, "zeta2": 0.1}
+_NEWS = replace(_FEEDBACK, options=_QUIET, refers=True, seeds=1)
+_TURNS = replace(_ISO, staleness=np.inf, pace="even", seeds=1)  # round robin: exact moments
+_ROWS = Trial("", "least_squares", 4, 8000, options={"samples": 50, "spectrum": (1.0, 1.0)})
 _LONG, _WIDE = (1000, 2000, 4000, 8000), (1, 2, 4, 8, 16)
+_SHORT = (250, 500, 1000, 2000)  # where the moments are not exact
 RATES: dict[str, tuple[Trial, tuple[int, ...], tuple[int, ...]]] = {
     "bsp-nonconvex": (_ISO, _LONG, _WIDE),
     "bsp-sc-const": (_FAR, _LONG, _WIDE),
     "bsp-sc-decreasing": (replace(_ISO, offset=1.0), _LONG, _WIDE),
     "bsp-convex": (_ISO, _LONG, _WIDE),
     "local-sgd-sc-iid": (replace(_FAR, H=4), _LONG, _WIDE),
+    "local-sgd-convex-iid": (replace(_ISO, H=4), _LONG, _WIDE),
     "local-sgd-nonconvex": (replace(_ISO, H=4), _LONG, _WIDE),
     "dpsgd-nonconvex-atc": (replace(_ISO, topology="ring"), _LONG, _WIDE[:4]),
-    "ef-sgd-nonconvex": (
-        replace(_FEEDBACK, options={"d": 4, "radius": 0.3}, T=1000, seeds=16),
-        (250, 500, 1000, 2000),
-        _WIDE[:4],
-    ),
+    "dpsgd-nonconvex-cta": (replace(_ISO, topology="ring", order="cta"), _LONG, _WIDE[:4]),
+    "bsp-sc-sampling": (_ROWS, _LONG, _WIDE),
+    "asgd-nonconvex": (_TURNS, _LONG, _WIDE),
+    "ssp-nonconvex": (replace(_TURNS, staleness=1), _LONG, _WIDE),
+    "ef-sgd-nonconvex": (_FEEDBACK, _SHORT, _WIDE[:4]),
+    "ef-sgd-convex": (replace(_FEEDBACK, k=3), _SHORT, _WIDE[:4]),
+    "ef-sgd-sc": (replace(_FEEDBACK, options={"d": 4}, k=3), _SHORT, _WIDE[:4]),
+    "qsgd-nonconvex": (_MASK, _LONG, _WIDE),
+    "qsgd-nonconvex-shared": (replace(_MASK, masks="shared"), _LONG, _WIDE),
+    "ef21": (_NEWS, _SHORT, _WIDE[1:4]),
 }
 """Theorem: trial at its default T and n, grid of T, grid of n."""
 
@@ -130,10 +145,12 @@ def _tuned(trial: Trial) -> Trial:
 
 
 def _free(trial: Trial) -> bool:
-    """Whether the step falls with T here, and the start is forgotten."""
+    """Whether the step falls with T here, if it ever does, and the start is forgotten."""
     gam, longer = trial.steps(), _tuned(replace(trial, T=2 * trial.T)).steps()
+    tuned = THEOREMS[trial.theorem].tuned
+    constant = tuned is not None and not tuned.step.has(symbol("T"), symbol("t"))
     left_of_start = np.prod(np.abs(1 - gam * trial.oracle().L))
-    return bool(longer[-1] < 0.9 * gam[-1] and left_of_start <= FORGOTTEN)
+    return bool((constant or longer[-1] < 0.9 * gam[-1]) and left_of_start <= FORGOTTEN)
 
 
 def _left(trial: Trial) -> Floats:

@@ -6,11 +6,16 @@ where gradients g_i were taken, m = (1/n) sum grad f_i(y_i), and eta the step:
 
 conditions    no condition of the theorem is violated (if one is, nothing else is said)
 identity      |v_{t+1} - v_t + eta (1/n) sum g_i| <= tolerance * largest |v|, every step and seed
+              (what was said of g_i in place of g_i, where compression has no memory of what it lost)
 noise         avg |(1/n) sum g_i - m|^2 <= sigma2 / n
 unbiased      (1/n) sum_i |sum_t (g_i - grad f_i(y_i))|^2 / T <= sigma2: noise without memory
 descent       the step of the proof, summed over t, in measured quantities (`theory.descents`)
+reads         |y_t - v_{t - tau_t}| <= tolerance * largest |v|, if delays tau_t were recorded
+delays        largest and mean tau_t, and gradients under way, are not above what is claimed
 smoothness    avg |grad f(v) - m|^2 <= L^2 P,  P = avg (1/n) sum |y_i - v|^2
 contraction   avg |e_{t+1}|^2 <= (1 - delta) avg |gam g_t + e_t|^2, if the memories e were recorded
+compression   avg |mean of what was lost|^2 <= what omega allows, if what was said was recorded
+faithful      what was lost adds up like noise does (`theory.descents.unbiased`)
 perturbation  P (or, larger, avg |e|^2) <= the theorem's lemma (all replicas equal: 0)
 bound         the theorem's own left side <= its bound
 
@@ -87,7 +92,8 @@ def evaluate(
         return (conditions,)
     steps = entry.steps(values)
     measured = measure(run, steps, oracle, tolerance)
-    stages = (conditions, _identity(run, steps, tolerance))
+    moves = run.said if entry.heard else run.g
+    stages = (conditions, _identity(run, moves, steps, tolerance), *_reads(run, tolerance))
     ratios = {name: ratio(*sides(measured, values)) for name, sides in entry.stages.items()}
     ratios["bound"] = ratio(entry.left(measured), THEOREMS[theorem].at(**claim))
     limit = 1 + math.sqrt(tolerance)  # room for rounding where both sides are equal
@@ -101,12 +107,32 @@ def _shapes(run: Trajectory, values: Mapping[str, float]) -> None:
         raise ValueError(f"y {run.y.shape}, g {run.g.shape} and v {run.v.shape} disagree")
     if run.e is not None and run.e.shape != (seeds, steps + 1, n, d):
         raise ValueError(f"y {run.y.shape} and e {run.e.shape} disagree")
+    if run.said is not None and run.said.shape != run.g.shape:
+        raise ValueError(f"g {run.g.shape} and said {run.said.shape} disagree")
+    if run.delays is not None and run.delays.shape != (seeds, steps):
+        raise ValueError(f"y {run.y.shape} and delays {run.delays.shape} disagree")
     if (n, steps) != (values["n"], values["T"]):
         raise ValueError(f"{n} workers, {steps} steps; claimed {values['n']}, {values['T']}")
 
 
-def _identity(run: Trajectory, steps: Floats, tolerance: float) -> Stage:
-    moved = run.v[:, 1:] - run.v[:, :-1] + steps[:, None] * run.g.mean(axis=2)
+def _identity(run: Trajectory, moves: Floats | None, steps: Floats, tolerance: float) -> Stage:
+    if moves is None:
+        raise ValueError("this theorem needs what the workers said, which was not recorded")
+    moved = run.v[:, 1:] - run.v[:, :-1] + steps[:, None] * moves.mean(axis=2)
+    return _exact("identity", moved, run, tolerance)
+
+
+def _reads(run: Trajectory, tolerance: float) -> tuple[Stage, ...]:
+    """Delays mean something only if that many steps ago the model was what was read."""
+    if run.delays is None:
+        return ()
+    read = np.arange(run.delays.shape[1]) - run.delays
+    then = np.take_along_axis(run.v, read[:, :, None], axis=1)
+    return (_exact("reads", run.y - then[:, :, None], run, tolerance),)
+
+
+def _exact(name: str, defects: Floats, run: Trajectory, tolerance: float) -> Stage:
+    """Return the stage of vectors that vanish up to rounding."""
     scale = float(np.sqrt(square(run.v).max())) or 1.0
-    defect = float(np.sqrt(square(moved).max())) / scale
-    return Stage("identity", defect, defect, defect, limit=tolerance)
+    defect = float(np.sqrt(square(defects).max())) / scale
+    return Stage(name, defect, defect, defect, limit=tolerance)

@@ -41,12 +41,14 @@ class Measure(Enum):
     GRADSQ = "(1/T) sum_{t<T} E||grad f(v_t)||^2"
     GRADSQ_X = "(1/T) sum_{t<T} E||grad f(x_t)||^2"
     GAP = "(1/T) sum_{t<T} E f(v_t) - f*"
+    GAP_X = "(1/T) sum_{t<T} E f(x_t) - f*"
+    LAST_GAP = "f(x_T) - f*"
     DIST = "E||v_T - x*||^2"
     CONSENSUS = "||X_T - J X_0||_F"
 
     @property
     def quantity(self) -> str:
-        """The quantity without the place: where v = x, GRADSQ and GRADSQ_X agree."""
+        """The quantity without the place: where v = x, GAP and GAP_X agree."""
         return self.name.removesuffix("_X")
 
 
@@ -68,8 +70,23 @@ class Assumption(Enum):
     INDEPENDENT = "the noise is independent between workers"
     VARIANCE = "the noise of a worker has variance at most sigma2"
     HETEROGENEITY = "(1/n) sum_i ||grad f_i(x) - grad f(x)||^2 <= zeta2"
+    DRAWN = "a gradient is that of one of m losses f_j, drawn evenly; f = (1/m) sum_j f_j"
+    SMOOTH_LOSSES = "every f_j is convex and Lmax-smooth"
+    NOISE_AT_MINIMUM = "(1/m) sum_j ||grad f_j(x*)||^2 <= ss"
     MIXING = "W is doubly stochastic and ||W - J||_2 = lam"
+    DELAYS = (
+        "gradients are at most taumax steps old when the server takes them in, tauavg on average, "
+        "at most tauC others are under way, and none of this depends on the noise"
+    )
+    GATE = (
+        "a worker reads for its clock c when all have pushed their clocks < c - s, and reads again "
+        "after its push; none of this depends on the noise"
+    )
     CONTRACTION = "E||C(x) - x||^2 <= (1 - delta) ||x||^2"
+    FAITHFUL = "E C(x) = x given x, and E||C(x) - x||^2 <= omega ||x||^2"
+    OWN_ERRORS = "compression errors are independent between workers"
+    ONE_MASK = "C is linear and alike for all workers: mean_i C(x_i) = C(mean_i x_i)"
+    SMOOTH_ON_AVERAGE = "(1/n) sum_i ||grad f_i(x) - grad f_i(y)||^2 <= Ltil^2 ||x - y||^2"
 
 
 INDEPENDENT_NOISE = frozenset({Assumption.UNBIASED, Assumption.INDEPENDENT, Assumption.VARIANCE})

@@ -25,19 +25,28 @@ MEANING: dict[str, str] = {
     "gam": "step size",
     "eta": "effective step size, gam / (1 - mom)",
     "L": "smoothness of f (of every f_i where workers differ)",
+    "Ltil": "smoothness on average: Ltil^2 = (1/n) sum_i L_i^2 will do",
     "mu": "strong convexity",
+    "Lmax": "smoothness of every sample's loss; at least L",
     "kappa": "L / mu",
     "Delta": "f(x_0) - inf f",
     "R2": "||x_0 - x*||^2",
     "sigma2": "bound on E||g_i - grad f_i||^2, per worker and step, summed over entries",
+    "ss": "(1/m) sum_j ||grad f_j(x*)||^2 over the m samples' losses f_j",
     "zeta2": "bound on (1/n) sum_i ||grad f_i - grad f||^2",
     "G2": "bound on (1/n) sum_i E||g_i||^2, noise included",
+    "G0": "(1/n) sum_i ||h_i - grad f_i(x_0)||^2, h_i what is believed of worker i at the start",
     "lam": "||W - J||_2, J = 11'/n; the spectral gap is 1 - lam",
     "bW": "||I - W||_2",
     "omega": "unbiased compressor: E||Q(x) - x||^2 <= omega ||x||^2",
     "delta": "contraction: E||C(x) - x||^2 <= (1 - delta) ||x||^2",
+    "theta": "what a step takes of the error of EF21, 1 - sqrt(1 - delta)",
     "mom": "momentum coefficient",
-    "tau": "delay in steps",
+    "tau": "delay in steps: what the server took in between a read and the push that answers it",
+    "taumax": "largest delay",
+    "tauC": "most gradients under way besides the one that the server takes in",
+    "tauavg": "mean delay",
+    "Pw": "workers of a server that takes in one gradient a step",
     "s": "staleness threshold, or levels of a quantizer",
     "a": "shift of the decreasing step gam_t = 1 / (mu (t + a))",
     "C0": "||X_0 - J X_0||_F",
@@ -50,7 +59,7 @@ MEANING: dict[str, str] = {
     "ga": "seconds per byte reduced",
 }
 
-_COUNTS = {"n", "T", "H", "d", "t", "k", "b", "w"}
+_COUNTS = {"n", "Pw", "T", "H", "d", "t", "k", "b", "w"}
 _INDICES = {"t", "k"}
 
 LOCALS: dict[str, sp.Symbol] = {
@@ -86,11 +95,24 @@ RANGE: dict[str, tuple[sp.Rel, ...]] = {
         sp.Gt(symbol("mu"), 0, evaluate=False),
         sp.Le(symbol("mu"), symbol("L")),
     ),
+    "Lmax": (sp.Ge(symbol("Lmax"), symbol("L")),),
     "Delta": (sp.Ge(symbol("Delta"), 0, evaluate=False),),
     "R2": (sp.Ge(symbol("R2"), 0, evaluate=False),),
     "sigma2": (sp.Ge(symbol("sigma2"), 0, evaluate=False),),
+    "ss": (sp.Ge(symbol("ss"), 0, evaluate=False),),
     "zeta2": (sp.Ge(symbol("zeta2"), 0, evaluate=False),),
     "lam": (sp.Ge(symbol("lam"), 0, evaluate=False), sp.Lt(symbol("lam"), 1)),
+    "G0": (sp.Ge(symbol("G0"), 0, evaluate=False),),
+    "omega": (sp.Ge(symbol("omega"), 0, evaluate=False),),
     "delta": (sp.Gt(symbol("delta"), 0, evaluate=False), sp.Le(symbol("delta"), 1)),
     "C0": (sp.Ge(symbol("C0"), 0, evaluate=False),),
+    "s": (sp.Ge(symbol("s"), 0, evaluate=False),),
+    "Pw": (sp.Ge(symbol("Pw"), 1, evaluate=False),),
+    "taumax": (sp.Ge(symbol("taumax"), 0, evaluate=False),),
+    "tauC": (sp.Ge(symbol("tauC"), 0, evaluate=False),),
+    "tauavg": (  # a mean is below the largest, and delays add up to gradients under way
+        sp.Ge(symbol("tauavg"), 0, evaluate=False),
+        sp.Le(symbol("tauavg"), symbol("taumax")),
+        sp.Le(symbol("tauavg"), symbol("tauC")),
+    ),
 }

@@ -9,7 +9,7 @@ most ``(1 - gam mu)^T R2 + gam v/mu + ...`` takes gam = log(K)/(mu T), where exp
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import sympy as sp
 
@@ -19,11 +19,18 @@ from theory.positivity import Domain
 from theory.symbols import symbol
 from theory.theorem import Theorem, Tuned
 
-__all__ = ["K", "Prepare", "as_stated", "below", "enlarge", "log_step", "power_step", "rates"]
+__all__ = ["K", "Prepare", "as_stated", "below", "enlarge", "log_step", "longest_step", "power_step", "rates"]
 
 n, T, gam, mu, R2 = (symbol(x) for x in ("n", "T", "gam", "mu", "R2"))
 sigma2 = symbol("sigma2")
-K = mu**2 * R2 * n * T / sigma2
+
+
+def forgetting(noise: sp.Expr) -> sp.Expr:
+    """Return by how much |x - x*|^2 must shrink until a noise of `noise` / n hides the rest."""
+    return mu**2 * R2 * n * T / noise
+
+
+K = forgetting(sigma2)
 
 Compute = Callable[[Theorem], tuple[sp.Expr, sp.Expr]]
 Prepare = Callable[[sp.Expr, Domain], sp.Expr]
@@ -95,10 +102,30 @@ def power_step(limit: sp.Expr, prepare: Prepare = as_stated) -> Compute:
     return compute
 
 
-def log_step(limit: sp.Expr, prepare: Prepare = as_stated) -> Compute:
+def longest_step(limit: sp.Expr, letters: Mapping[sp.Symbol, sp.Expr]) -> Compute:
+    """Take the largest step, where there is no noise and the bound falls with gam.
+
+    `letters` are replaced so that what has to be proved has no roots.
+    """
+
+    def compute(theorem: Theorem) -> tuple[sp.Expr, sp.Expr]:
+        bound, domain = theorem.written(theorem.bound), Domain([sp.Le(gam, limit.subs(letters))])
+        for condition in theorem.conditions:
+            if not domain.implies(condition.subs(letters)):
+                raise Refused(f"gam <= {limit} does not imply {condition}")
+        if not domain.nonnegative(-sp.diff(bound, gam).subs(letters)):
+            raise Refused(f"{bound} is not proved to fall with gam")
+        return limit, bound.subs(gam, limit)
+
+    return compute
+
+
+def log_step(
+    limit: sp.Expr, prepare: Prepare = as_stated, noise: sp.Expr = sigma2
+) -> Compute:
     """Tune (1 - gam mu)^T R2 + terms in gam, for gam = log(K)/(mu T) <= limit.
 
-    K = mu^2 R2 n T / sigma2 makes the first term sigma2/(n mu^2 T); (1 - x)^T <= exp(-x T) because
+    K = mu^2 R2 n T / noise makes the first term noise/(n mu^2 T); (1 - x)^T <= exp(-x T) because
     the exponential lies above its tangent (axiom `exponential`).
     """
 
@@ -108,7 +135,7 @@ def log_step(limit: sp.Expr, prepare: Prepare = as_stated) -> Compute:
         marked = bound.subs((1 - gam * mu) ** T, forgotten)
         if not is_zero(sp.diff(marked, forgotten) - R2):
             raise Refused(f"{bound} is not of the form (1 - gam mu)^T R2 + ...")
-        step = sp.log(K) / (mu * T)
+        step = sp.log(forgetting(noise)) / (mu * T)
         return step, marked.subs(forgotten, sp.exp(-gam * mu * T)).subs(gam, step)
 
     return compute

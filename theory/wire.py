@@ -1,6 +1,6 @@
 """How many bytes a vector becomes on the wire, by compressor.
 
-Letters b entries of the vector | k entries kept | w bytes per entry
+Letters b entries of the vector | k entries kept | w bytes per entry | s levels
 Each function takes numbers or sympy expressions and returns a sympy expression; at integers it is
 an integer. Payloads go into `theory.cost` as b = bytes, w = 1.
 """
@@ -12,9 +12,10 @@ from typing import Any
 
 import sympy as sp
 
-__all__ = ["PAYLOAD", "identity", "sign", "topk"]
+__all__ = ["PAYLOAD", "fp16", "identity", "qsgd", "randk", "sign", "topk"]
 
 INDEX_BYTES = 4  # positions travel as int32
+HALF_BYTES = 2  # a float16, and an int16 for the exponent of all
 
 
 def identity(b: Any, w: Any) -> sp.Expr:
@@ -32,8 +33,26 @@ def sign(b: Any, w: Any) -> sp.Expr:
     return sp.ceiling(sp.sympify(b) / 8) + w
 
 
-PAYLOAD: dict[str, Callable[[Any, Any], sp.Expr]] = {
+def randk(k: Any, w: Any) -> sp.Expr:
+    """The k random entries; both ends draw their positions."""
+    return sp.sympify(k) * w
+
+
+def fp16(b: Any, w: Any) -> sp.Expr:
+    """Half a float32 per entry, and one exponent; `w` does not matter."""
+    return HALF_BYTES * (sp.sympify(b) + 1)
+
+
+def qsgd(b: Any, w: Any, s: Any) -> sp.Expr:
+    """A sign and a level of 0 .. s per entry, packed, and one norm."""
+    return w + sp.ceiling(sp.sympify(b) * (1 + sp.ceiling(sp.log(sp.sympify(s) + 1, 2))) / 8)
+
+
+PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
     "identity": identity,
     "topk": topk,
+    "randk": randk,
     "sign": sign,
+    "fp16": fp16,
+    "qsgd": qsgd,
 }

@@ -5,21 +5,25 @@ shows that the comparison can fail. No sampling noise: ratios are exact up to ro
 
 bsp-nonconvex      iso; ratio 1 - O(1/T)           bsp-sc-const       iso; 1 at every T
 bsp-convex         iso, gam = 1/L; ratio 1 - O(1/T)  bsp-sc-decreasing  iso, a = 1; 1 at every T
+gd-convex          a Huber function made for T and gam; 1 at every T
+qsgd-nonconvex     iso, random entries, own masks or one for all; ratio 1 - O(1/T)
 gossip-consensus   start at the top singular vector of W - J; 1 at every T
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from theory.catalogue import THEOREMS
 from theory.mixing import lam, matrix
 from theory.moments import moments
+from theory.recursions import simulate
 from theory.testbed import Floats
 from theory.trials import Trial
+from theory.trials.gd import extremal
 
 __all__ = ["ROUNDING", "TIGHTENED", "WORST_CASES", "WorstCase", "exact_ratios", "worst_case"]
 
@@ -75,12 +79,31 @@ def _gossip() -> WorstCase:
     return WorstCase(name, "ring, n = 8, top singular vector", max(ratios))
 
 
+def _huber() -> WorstCase:
+    ratios = []
+    for steps in (1, 2, 5, 20, 200):
+        trial = extremal(steps, gam=0.5)
+        gap = trial.oracle().value(simulate(trial).v[0, -1])
+        ratios.append(float(gap) / THEOREMS[trial.theorem].at(**trial.values()))
+    return WorstCase("gd-convex", "huber, gam = 0.5", max(ratios))
+
+
+def _mask(theorem: str, masks: str) -> WorstCase:
+    trial = Trial(theorem, "iso", n=8, T=400, gam=0.5, options={"zeta2": 1.0}, masks=masks)
+    trial = replace(trial, compressor="randk", k=5, memory=False)
+    setting = f"iso, n = 8, gam = 0.5, 5 of 10 entries, masks: {masks}"
+    return WorstCase(theorem, setting, float(exact_ratios(trial).max()))
+
+
 WORST_CASES: dict[str, Callable[[], WorstCase]] = {
     "bsp-nonconvex": lambda: _bsp("bsp-nonconvex", gam=0.5),
     "bsp-sc-const": lambda: _bsp("bsp-sc-const", gam=0.3),
     "bsp-sc-decreasing": lambda: _bsp("bsp-sc-decreasing", offset=1.0),
     "bsp-convex": lambda: _bsp("bsp-convex", gam=1.0),
+    "gd-convex": _huber,
     "gossip-consensus": _gossip,
+    "qsgd-nonconvex": lambda: _mask("qsgd-nonconvex", "own"),
+    "qsgd-nonconvex-shared": lambda: _mask("qsgd-nonconvex-shared", "shared"),
 }
 """One for every bound that is attained."""
 

@@ -1,36 +1,92 @@
 """Room 2, with whom: where the agreed model lives and how the ranks come to agree.
 
-| text                   | variant   | the agreed model | after a pull x is                      |
-|------------------------|-----------|------------------|----------------------------------------|
-| `allreduce:COLLECTIVE` | AllReduce | on every rank    | moved by the mean of all displacements |
-| `gossip:TOPOLOGY`      | Gossip    | nowhere          | mixed with the neighbours' models by W |
+| text                   | variant         | the agreed model | after a pull x is                  |
+|------------------------|-----------------|------------------|------------------------------------|
+| `allreduce:COLLECTIVE` | AllReduce       | on every rank    | moved by the mean of displacements |
+| `ps`, `ps:servers=S`   | ParameterServer | on the servers   | the servers' model                 |
+| `gossip:GRAPH`         | Gossip          | nowhere          | mixed with the neighbours' by W    |
 
-An architecture opens one exchange per lane. It knows channels and optimizers only by their
-protocols. Reading order: allreduce.py, topology.py, gossip.py.
+An architecture opens one exchange per lane, at a station: one rank's side of that lane. It knows
+channels and optimizers only by their protocols. Reading order: allreduce.py, parameter_server.py,
+topology.py, gossip.py.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from mpiddl.arrays import Array
 from mpiddl.comm import Communicator
 from mpiddl.comm.engine import Engine
-from mpiddl.compression import Channel, Line
+from mpiddl.compression import Channel, Key, Line
 from mpiddl.optim import Seats
+from mpiddl.record import Recorder
 from mpiddl.registry import Registry
 from mpiddl.replica import Exchange, Lane
+from mpiddl.synchronization import Synchronization
 
-__all__ = ["Architecture", "architectures"]
+__all__ = ["Architecture", "Station", "architectures"]
+
+
+@dataclass(frozen=True)
+class Station:
+    """One rank's side of one lane: all that an exchange is made of.
+
+    Parameters
+    ----------
+    comm : Communicator
+        The lane's own.
+    engine : Engine
+        Moves the tasks of this rank.
+    lane : Lane
+        The vectors (b,) of this rank, and their optimizers.
+    channel : Channel
+        In what words workers speak.
+    key : Key
+        Seed, rank and bucket: of all messages spoken here.
+    sync : Synchronization
+        When workers speak, and how old what they hear may be.
+    recorder : Recorder
+        Is told what a server holds, and whom it served.
+    """
+
+    comm: Communicator
+    engine: Engine
+    lane: Lane
+    channel: Channel
+    key: Key
+    sync: Synchronization
+    recorder: Recorder
+
+    def line(self, like: Array, start: Array | None = None, shard: int = 0) -> Line:
+        """Return a line for vectors like `like` (b,), whose references begin at `start` (b,)."""
+        return self.channel.open(like, replace(self.key, shard=shard), start)
 
 
 class Architecture(Protocol):
     """A frozen description, e.g. ``Gossip("ring")``."""
 
-    def check(self, channel: Channel, seats: Seats, size: int) -> None:
+    @property
+    def servers(self) -> int:
+        """Ranks that hold no data and only answer: the last ones of a job."""
+
+    @property
+    def gradients(self) -> bool:
+        """Whether gradients or displacements travel; else models do."""
+
+    @property
+    def served(self) -> bool:
+        """Whether servers hold the agreed model."""
+
+    def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
         """Raise ConfigurationError if this cannot work; pure, the same on every rank."""
 
-    def open(self, comm: Communicator, engine: Engine, lane: Lane, line: Line) -> Exchange:
-        """Return the exchange of one lane; `comm` is already the lane's."""
+    def agreed(self, size: int) -> str:
+        """Return what ranks must agree on besides the text, such as the contents of a file."""
+
+    def open(self, station: Station) -> Exchange:
+        """Return the exchange of one lane on one rank."""
 
 
 architectures: Registry[Any] = Registry("mpiddl.architecture", "architecture")

@@ -4,25 +4,25 @@ Source  Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters 
         J. Parallel Distrib. Comput., 2009 (as the architecture of S-SGD)
 Paper   D_i = what worker i says at clock t;   mean = (1/n) sum_j D_j;   x <- outer(x, mean)
 Letters D_i `lane.delta` through the channel | x `lane.anchor`, then copied to `lane.x`
-Cost    payloads that add: one all-reduce of them; others: one ring all-gather, decoded by all
-Differs from the paper: the sum of gathered payloads is made in rank order, so all ranks hold the
-same bits.
+Cost    payloads that add: one all-reduce of them; others: one all-gather, decoded by all
+Differs from the paper: gathered payloads are added in rank order, so all ranks hold the same bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import ClassVar
 
-from mpiddl.architecture import architectures
+from mpiddl.architecture import Station, architectures
 from mpiddl.arrays import Array, namespace
-from mpiddl.comm import Communicator
-from mpiddl.comm.collectives import allreduces, ring
-from mpiddl.comm.engine import Engine, Handle, Task, Wait
+from mpiddl.comm.collectives import Allgather, Allreduce, allgathers, collective
+from mpiddl.comm.engine import Handle, Task, Wait
 from mpiddl.compression import Channel, Line
+from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Seats
 from mpiddl.registry import Described
-from mpiddl.replica import Lane
+from mpiddl.synchronization import Synchronization
 
 __all__ = ["AllReduce"]
 
@@ -35,33 +35,52 @@ class AllReduce(Described):
     Parameters
     ----------
     collective : str
-        Which all-reduce adds the payloads that add: a file in `comm/collectives`.
+        Which all-reduce adds payloads that add: a file in `comm/collectives`, or one with the
+        ranks of its groups, as in ``hierarchical:4``.
+    gather : str
+        Which all-gather brings the others to everyone. They are compressed, so mostly short, and
+        messages cost more than bytes: ``bruck`` sends log2 n of them, ``ring`` n - 1.
 
     Raises
     ------
     ConfigurationError
-        If no all-reduce has that name.
+        If there is no such all-reduce or all-gather.
     """
 
     collective: str = "halving_doubling"
+    gather: str = "bruck"
+
+    servers: ClassVar[int] = 0
+    served: ClassVar[bool] = False
+    gradients: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        allreduces[self.collective]  # refuses an unknown name
+        collective(self.collective)  # refuses an unknown name
+        allgathers[self.gather]
 
-    def check(self, channel: Channel, seats: Seats, size: int) -> None:
-        """Accept everything: any channel has a mean."""
+    def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
+        """Accept every channel; refuse clocks missing from a mean, and groups that don't fit."""
+        collective(self.collective, size)
+        if sync.staleness:
+            raise ConfigurationError(
+                f"allreduce has no mean before everyone has spoken, but {sync} lets clocks be "
+                "missing: use ps with it, or bsp or local:H"
+            )
 
-    def open(self, comm: Communicator, engine: Engine, lane: Lane, line: Line) -> _Exchange:
+    def agreed(self, size: int) -> str:
+        """Return nothing: the text says all."""
+        return ""
+
+    def open(self, station: Station) -> _Exchange:
         """Return the exchange of one lane."""
-        return _Exchange(self.collective, comm, engine, lane, line)
+        return _Exchange(collective(self.collective), allgathers[self.gather], station)
 
 
 class _Exchange:
-    def __init__(
-        self, collective: str, comm: Communicator, engine: Engine, lane: Lane, line: Line
-    ) -> None:
-        self.collective, self.comm, self.engine = allreduces[collective], comm, engine
-        self.lane, self.line = lane, line
+    def __init__(self, allreduce: Allreduce, allgather: Allgather, station: Station) -> None:
+        self.allreduce, self.allgather, self.comm = allreduce, allgather, station.comm
+        self.engine, self.lane = station.engine, station.lane
+        self.line = station.line(self.lane.x)
         self.handle: Handle[Array]
 
     def push(self, clock: int, finite: bool) -> None:
@@ -74,12 +93,15 @@ class _Exchange:
         self.lane.outer.apply(self.lane.anchor, self.handle.value, at_least)
         self.lane.x[...] = self.lane.anchor
 
+    def close(self) -> Generator[Wait, None, None]:
+        yield from ()  # the last pull has heard everyone
+
     def _by_sums(self, line: Line) -> Task[Array]:
         # The line hands over an array to be averaged, as often as its words need; identity: once.
         rounds = line.rounds(self.lane.delta)
         part = next(rounds)
         while True:
-            yield from self.collective(self.comm, part)
+            yield from self.allreduce(self.comm, part)
             part /= self.comm.size
             try:
                 part = rounds.send(part)
@@ -90,7 +112,7 @@ class _Exchange:
         mine, xp = line.send(self.lane.delta), namespace(self.lane.delta)
         capacity = -(-line.capacity // 8) * 8  # rows start where any field may
         gathered = xp.empty((self.comm.size, capacity), xp.uint8)
-        used = yield from ring.allgather(self.comm, mine, gathered)
+        used = yield from self.allgather(self.comm, mine, gathered)
         mean = xp.zeros_like(self.lane.delta)
         for source in range(self.comm.size):
             mean += line.receive(source, gathered[source, : used[source]])

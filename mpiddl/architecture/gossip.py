@@ -1,31 +1,34 @@
 """Gossip: every rank mixes its model with its neighbours'; nobody holds the agreed one.
 
 Source  Lian et al., "Can decentralized algorithms outperform centralized algorithms?", NeurIPS
-        2017 (D-PSGD).  arXiv:1705.09056;  adapt-then-combine: Sayed, "Adaptation, learning, and
-        optimization over networks", 2014
-Paper   y_i = x_i - gam g_i(x_i)  (inner seat);   x_i <- sum_j W_ij y_j
-Letters y_i `lane.x` when pushed | W `topology.matrix(n)`
+        2017, Algorithm 1 (D-PSGD).  arXiv:1705.09056;  adapt-then-combine: Sayed, "Adaptation,
+        learning, and optimization over networks", 2014;  Koloskova, Stich & Jaggi, "Decentralized
+        stochastic optimization and gossip algorithms with compressed communication", ICML 2019,
+        Algorithm 2 (CHOCO-SGD).  arXiv:1902.00340
+Paper   mix(X)_i = x_i + gamma sum_j W_ij (h_j - h_i);   h_j = what x_j is heard as
+        atc:  x_i <- mix(X - gam G(X))_i;    cta:  x_i <- mix(X)_i - gam g_i(X)
+Letters gam g_i: the displacement `lane.delta` of a clock | h_j `line.receive` | h_i `line.said`
 Cost    per rank and clock one payload to each neighbour, in rotation
-Differs from the paper: Lian et al. combine before they adapt; here the step comes first, so
-gradients are taken at mixed models. Sums are made in rank order.
+Differs from the paper: with h = x and gamma = 1, mix(X) = W X is D-PSGD; with the channel diff+C
+and order atc it is CHOCO-SGD, whose references begin at x_0 here; cta says the models before the
+step to it. Sums are made in rank order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any
+from hashlib import sha256
+from typing import ClassVar
 
-from mpiddl.architecture import architectures
-from mpiddl.architecture.topology import check_mixing, topologies
-from mpiddl.arrays import Array, namespace
-from mpiddl.comm import Communicator
-from mpiddl.comm.engine import Engine, Handle, Task, Wait
-from mpiddl.compression import Channel, Line
+from mpiddl.architecture import Station, architectures
+from mpiddl.architecture.gossip_exchange import GossipExchange
+from mpiddl.architecture.mixing import check_mixing
+from mpiddl.architecture.topology import Matrix, find
+from mpiddl.compression import Channel
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Seats
 from mpiddl.registry import Described
-from mpiddl.replica import Lane
+from mpiddl.synchronization import Synchronization
 
 __all__ = ["Gossip"]
 
@@ -33,29 +36,62 @@ __all__ = ["Gossip"]
 @architectures.register("gossip")
 @dataclass(frozen=True)
 class Gossip(Described):
-    """Mix with the neighbours, adapt-then-combine.
+    """Mix with the neighbours.
 
     Parameters
     ----------
     graph : str
-        Name of a topology: "ring", "complete".
+        Name of a topology, a file in `architecture/graphs`, or a path: see `topology.find`.
+    gamma : float
+        Share of the way to the neighbours' average, in (0, 1].
+    order : str
+        "atc": adapt, then combine; "cta": combine, then adapt, as Lian et al.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such graph, `gamma` is outside (0, 1], or `order` is another word.
     """
 
     graph: str
+    gamma: float = 1.0
+    order: str = "atc"
 
-    def matrix(self, n: int) -> Any:
+    servers: ClassVar[int] = 0
+    served: ClassVar[bool] = False
+    gradients: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        find(str(self.graph))  # refuses an unknown name
+        if not isinstance(self.gamma, int | float) or not 0 < self.gamma <= 1:
+            raise ConfigurationError(
+                f"gossip mixes a share gamma in (0, 1], found {self.gamma!r}: write "
+                f"gossip:{self.graph},gamma=0.2"
+            )
+        if self.order not in ("atc", "cta"):
+            raise ConfigurationError(
+                f"gossip knows the orders atc and cta, found {self.order!r}: write "
+                f"gossip:{self.graph},order=cta"
+            )
+
+    def matrix(self, n: int) -> Matrix:
         """Return the mixing matrix W (n, n)."""
-        return topologies.parse(self.graph).matrix(n)
+        return find(self.graph).matrix(n)
 
-    def check(self, channel: Channel, seats: Seats, size: int) -> None:
+    def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
         """Refuse what gossip cannot do.
 
         Raises
         ------
         ConfigurationError
-            If the graph does not mix, if models have no inner optimizer, or if the channel
-            remembers displacements.
+            If clocks may be missing, if the graph does not mix, if models have no inner optimizer,
+            or if the channel remembers displacements.
         """
+        if sync.staleness:
+            raise ConfigurationError(
+                f"gossip:{self.graph} mixes models of one clock, but {sync} lets clocks be "
+                "missing: use ps with it, or bsp or local:H"
+            )
         check_mixing(self.matrix(size), self.graph)
         if seats.inner is None:
             raise ConfigurationError(
@@ -68,44 +104,14 @@ class Gossip(Described):
                 "use allreduce with it, or a channel without memory"
             )
 
-    def open(self, comm: Communicator, engine: Engine, lane: Lane, line: Line) -> _Exchange:
+    def agreed(self, size: int) -> str:
+        """Return a digest of W, or why there is none: two ranks may read different files."""
+        try:
+            return sha256(self.matrix(size).tobytes()).hexdigest()
+        except ConfigurationError as refusal:
+            return str(refusal)
+
+    def open(self, station: Station) -> GossipExchange:
         """Return the exchange of one lane."""
-        return _Exchange(self.matrix(comm.size), comm, engine, lane, line)
-
-
-class _Exchange:
-    def __init__(self, w: Any, comm: Communicator, engine: Engine, lane: Lane, line: Line) -> None:
-        xp, n, me = namespace(lane.x), comm.size, comm.rank
-        self.comm, self.engine, self.lane, self.line = comm, engine, lane, line
-        self.weights = w[me].tolist()
-        offsets = range(1, n)  # in rotation, so that no two ranks speak to one at the same time
-        self.dests = [(me + k) % n for k in offsets if w[(me + k) % n, me]]
-        self.inboxes = {
-            (me - k) % n: xp.empty(line.capacity, xp.uint8) for k in offsets if w[me, (me - k) % n]
-        }
-        self.mixed, self.part = xp.empty_like(lane.x), xp.empty_like(lane.x)
-        self.handle: Handle[Array]
-
-    def push(self, clock: int, finite: bool) -> None:
-        self.handle = self.engine.start(self._round(), f"gossip of clock {clock}")
-
-    def pull(self, at_least: int) -> Generator[Wait, None, None]:
-        yield self.handle
-        lane = self.lane
-        namespace(lane.x).subtract(lane.anchor, self.mixed, out=self.part)
-        lane.outer.apply(lane.anchor, self.part, at_least)
-        lane.x[...] = lane.anchor
-
-    def _round(self) -> Task[None]:
-        payload, multiply = self.line.send(self.lane.x), namespace(self.lane.x).multiply
-        heard = {source: self.comm.irecv(box, source) for source, box in self.inboxes.items()}
-        sends = [self.comm.isend(payload, dest) for dest in self.dests]
-        yield [*heard.values(), *sends]
-        self.mixed[...] = 0
-        for source in sorted([self.comm.rank, *heard]):
-            if source == self.comm.rank:
-                model = self.lane.x
-            else:
-                model = self.line.receive(source, self.inboxes[source][: heard[source].nbytes])
-            multiply(model, self.weights[source], out=self.part)
-            self.mixed += self.part
+        w = self.matrix(station.comm.size)
+        return GossipExchange(w, self.gamma, self.order == "cta", station)

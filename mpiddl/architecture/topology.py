@@ -1,78 +1,99 @@
-"""Who speaks with whom in gossip: graphs as mixing matrices W.
+"""Who speaks with whom in gossip: graphs as mixing matrices W, x_i <- sum_j W_ij x_j.
 
-x_i <- sum_j W_ij x_j. W must be doubly stochastic (the mean of the models stays) and connected
-(|W - J|_2 < 1, J = 11^T / n); 1 - |W - J|_2 is the spectral gap.
+A graph is a file in `graphs/` (its table is there), or a file of the user's: an edge list or the
+matrix itself. What W must be is said in mixing.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from mpiddl.errors import ConfigurationError
-from mpiddl.registry import Described, Registry
+from mpiddl.registry import Registry
 
-__all__ = ["Complete", "Ring", "Topology", "check_mixing", "contraction", "topologies"]
+__all__ = [
+    "Matrix",
+    "Topology",
+    "contraction",
+    "edges",
+    "equal_weights",
+    "find",
+    "metropolis",
+    "topologies",
+]
+
+Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Topology(Protocol):
-    """A family of graphs, one for each number of ranks."""
+    """A family of graphs, one for each number of ranks that it has a graph for."""
 
-    def matrix(self, n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return W (n, n)."""
+    def matrix(self, n: int) -> Matrix:
+        """Return W (n, n); row i holds the weights with which rank i averages.
 
-
-topologies: Registry[Any] = Registry("mpiddl.architecture", "topology")
-
-
-@topologies.register("ring")
-@dataclass(frozen=True)
-class Ring(Described):
-    """Two neighbours, weights 1/3 (two ranks: 1/2 each)."""
-
-    def matrix(self, n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return W (n, n)."""
-        eye = np.eye(n)
-        if n <= 2:
-            return np.full((n, n), 1 / n)
-        return (eye + np.roll(eye, 1, axis=1) + np.roll(eye, -1, axis=1)) / 3
+        Raises
+        ------
+        ConfigurationError
+            If there is no such graph of `n` ranks.
+        """
 
 
-@topologies.register("complete")
-@dataclass(frozen=True)
-class Complete(Described):
-    """Everyone is a neighbour, weights 1/n: one mixing is the exact average."""
-
-    def matrix(self, n: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return W (n, n)."""
-        return np.full((n, n), 1 / n)
+topologies: Registry[Any] = Registry("mpiddl.architecture.graphs", "topology")
 
 
-def contraction(w: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    """Return lam = |W - J|_2: by how much one mixing shrinks the distance to the mean."""
-    return float(np.linalg.norm(w - 1 / len(w), 2))
+def find(graph: str) -> Topology:
+    """Return the topology with the registered name `graph`, else the one in the file `graph`.
 
-
-def check_mixing(w: np.ndarray[Any, np.dtype[np.float64]], name: str) -> None:
-    """Refuse a matrix that gossip cannot use.
+    Parameters
+    ----------
+    graph : str
+        ``ring``, or a path: it has a dot or a slash in it, as in ``./graph``.
 
     Raises
     ------
     ConfigurationError
-        If W (n, n) is not doubly stochastic or does not contract.
+        If it is neither.
     """
-    n = len(w)
-    for axis, sums in (("row", w.sum(axis=1)), ("column", w.sum(axis=0))):
-        if np.abs(sums - 1).max() > 1e-12:
-            worst = int(np.abs(sums - 1).argmax())
-            raise ConfigurationError(
-                f"topology {name} on {n} ranks is not doubly stochastic: {axis} {worst} adds up to "
-                f"{sums[worst]:.6g}, so the mean of the models would drift; use Metropolis weights"
-            )
-    if contraction(w) > 1 - 1e-12:
-        raise ConfigurationError(
-            f"topology {name} on {n} ranks never agrees: |W - J| = 1; the graph is disconnected, "
-            "or it only swaps models: add an edge, or weight on the diagonal"
-        )
+    named = graph.partition(":")[0] in topologies
+    if named or not ("." in graph or "/" in graph):
+        found: Topology = topologies.parse(graph)
+        return found
+    from mpiddl.architecture.graphs.from_file import FromFile  # only here: most graphs have names
+
+    return FromFile(graph)
+
+
+def equal_weights(n: int, *neighbours: Any) -> Matrix:
+    """Return W (n, n) with equal weights for a rank itself and each of its neighbours.
+
+    Each of `neighbours` is an int array (n,): one that every rank hears. Neighbours that coincide,
+    with each other or with the rank, count once.
+    """
+    w = np.eye(n)
+    for heard in neighbours:
+        w[np.arange(n), heard] = 1
+    weights: Matrix = w / w.sum(axis=1, keepdims=True)
+    return weights
+
+
+def metropolis(linked: Any) -> Matrix:
+    """Return Metropolis-Hastings weights: 1 / (1 + the larger degree) along each edge.
+
+    `linked` is a symmetric bool array (n, n) without a diagonal. Source: Xiao & Boyd, "Fast linear
+    iterations for distributed averaging", Systems & Control Letters, 2004.
+    """
+    degree = linked.sum(axis=1)
+    w: Matrix = np.where(linked, 1 / (1 + np.maximum.outer(degree, degree)), 0.0)
+    np.fill_diagonal(w, 1 - w.sum(axis=1))
+    return w
+
+
+def contraction(w: Matrix) -> float:
+    """Return lam = |W - J|_2: by how much one mixing shrinks the distance to the mean."""
+    return float(np.linalg.norm(w - 1 / len(w), 2))
+
+
+def edges(w: Matrix) -> int:
+    """Return how many messages one mixing takes, all ranks together: weights off the diagonal."""
+    return int(np.count_nonzero(w) - np.count_nonzero(np.diagonal(w)))

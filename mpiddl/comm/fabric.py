@@ -10,6 +10,8 @@ Cost    A message of m bytes takes alpha + beta m and occupies the sender's send
         one instant every rank's first before anyone's second. Adding m bytes takes gamma m.
 Data    Copied once, on arrival, from the sender's buffer straight into the receiver's: a sender
         that writes too early spoils its message here as it may on a real network.
+Chance  A fabric that shuffles lets every transfer arrive later by a random time, between a
+        microsecond and a second; messages of one line still arrive in order, as under MPI.
 Source  Hockney, "The communication challenge for MPP", 1994 (time of a message).
 """
 
@@ -18,13 +20,14 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TypeAlias
+from random import Random
+from typing import NamedTuple, TypeAlias
 
 from mpiddl.arrays import Array
 from mpiddl.comm import Request, Traffic
 from mpiddl.errors import BufferMismatch, ConfigurationError, ProtocolError
 
-__all__ = ["DEFAULT", "FREE", "Fabric", "Line", "Network", "Operation"]
+__all__ = ["DEFAULT", "FREE", "Fabric", "Line", "Network", "Operation", "Span"]
 
 Line: TypeAlias = tuple[int, int, int, str]  # source, dest, tag, lane
 
@@ -56,6 +59,21 @@ DEFAULT = Network(2.0**-16, 2.0**-30, 2.0**-33)  # 15 us, 1 GB/s, 9 GB/s: powers
 FREE = Network(0.0, 0.0)  # of measurements, which neither wait for ports nor occupy them
 
 
+class Span(NamedTuple):
+    """One row of a trace: a transfer from `rank` to `peer`, or a computation of `rank` alone.
+
+    `label` tells tag and lane of a transfer, `start` and `end` are virtual seconds.
+    """
+
+    kind: str
+    rank: int
+    peer: int
+    bytes: int
+    label: str
+    start: float
+    end: float
+
+
 class Operation(Request):
     """A send or a receive of `buf`, or a stretch of computation (no buffer), of one rank."""
 
@@ -74,10 +92,19 @@ Pair: TypeAlias = tuple[Turn, int, Line, Operation, Operation, Network]  # the i
 
 
 class Fabric:
-    """Everything under way between `size` ranks, and the time `now` in seconds."""
+    """Everything under way between `size` ranks, and the time `now` in seconds.
 
-    def __init__(self, size: int) -> None:
+    `shuffle` is the seed of random delays, None for none; `trace` is given a row per transfer and
+    computation.
+    """
+
+    def __init__(
+        self, size: int, shuffle: int | None = None, trace: list[Span] | None = None
+    ) -> None:
         self.now = 0.0
+        self.trace = trace
+        self._chance = None if shuffle is None else Random(shuffle)
+        self._latest: defaultdict[Line, float] = defaultdict(float)  # arrival, where shuffled
         self._events: list[tuple[float, int, Operation, Operation | None]] = []
         self._scheduled = 0
         self._posted: defaultdict[Line, deque[Operation]] = defaultdict(deque)
@@ -116,17 +143,35 @@ class Fabric:
 
     def _give_ports(self) -> None:
         """Start the transfers of all pairs that matched at this instant."""
-        for _, _, (source, dest, _, _), sent, received, network in sorted(self._matched):
+        for _, _, line, sent, received, network in sorted(self._matched):
+            source, dest, tag, lane = line
             start = max(self.now, self._sends_until[source], self._receives_until[dest])
             until = start + (network.alpha + network.beta * sent.buf.nbytes)
             self._sends_until[source] = self._receives_until[dest] = until
+            if self._chance is not None:
+                until = max(until + 2.0 ** self._chance.uniform(-20, 0), self._latest[line])
+                self._latest[line] = until
             self.schedule(until, received, sent)
+            if self.trace is not None:
+                where = f"tag {tag}{lane}"
+                row = Span("transfer", source, dest, sent.buf.nbytes, where, start, until)
+                self.trace.append(row)
         self._matched.clear()
 
     def schedule(self, time: float, operation: Operation, sent: Operation | None = None) -> None:
         """Let `operation` be done at `time`: a computation, or the receive of what was `sent`."""
         self._scheduled += 1
         heappush(self._events, (time, self._scheduled, operation, sent))
+
+    def compute(self, seconds: float, computation: Operation) -> None:
+        """Let `computation` be done when `seconds` have passed."""
+        until = self.now + seconds
+        self.schedule(until, computation)
+        if self.trace is not None:
+            rank = computation.rank
+            self.trace.append(
+                Span("computation", rank, rank, 0, computation.label, self.now, until)
+            )
 
     def happen(self) -> tuple[int, ...]:
         """Let the next event happen; return the ranks that it concerns, none if nothing is left."""

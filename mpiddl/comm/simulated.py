@@ -15,10 +15,10 @@ from mpiddl.arrays import Array
 from mpiddl.comm import Request, Traffic
 from mpiddl.comm.buffers import require_flat, require_target
 from mpiddl.comm.engine import Engine, Handle, Task
-from mpiddl.comm.fabric import DEFAULT, FREE, Fabric, Network, Operation
+from mpiddl.comm.fabric import DEFAULT, FREE, Fabric, Network, Operation, Span
 from mpiddl.errors import ConfigurationError, Deadlock, ProtocolError
 
-__all__ = ["Network", "SimulatedCommunicator", "World"]
+__all__ = ["Network", "SimulatedCommunicator", "Span", "World"]
 
 T = TypeVar("T")
 STEPS_AT_ONCE = 100_000  # a rank that moves more often than that at one instant polls for ever
@@ -100,7 +100,7 @@ class SimulatedCommunicator:
         if seconds == 0:
             return NO_TIME
         computation = Operation(self.rank, "computation", self.traffic)
-        self._fabric.schedule(self._fabric.now + seconds, computation)
+        self._fabric.compute(seconds, computation)
         return computation
 
     def now(self) -> float:
@@ -128,12 +128,23 @@ class World:
         Number of ranks, at least 1.
     network : Network
         What messages cost; by default 15 us, 1 GB/s, and 9 GB/s for additions.
+    shuffle : int or None
+        Seed of random delays of all messages; None: none.
+    trace : list or None
+        Is given a `Span` for every transfer and computation.
     """
 
-    def __init__(self, size: int, network: Network = DEFAULT) -> None:
+    def __init__(
+        self,
+        size: int,
+        network: Network = DEFAULT,
+        *,
+        shuffle: int | None = None,
+        trace: list[Span] | None = None,
+    ) -> None:
         if size < 1:
             raise ConfigurationError(f"a world needs at least one rank, found {size}")
-        self._fabric = Fabric(size)
+        self._fabric = Fabric(size, shuffle, trace)
         self.communicators = [
             SimulatedCommunicator(self._fabric, rank, size, network, Traffic())
             for rank in range(size)

@@ -25,7 +25,8 @@ from mpiddl.errors import ProtocolError
 __all__ = ["Transfers"]
 
 LOOK = 100e-6  # seconds between two looks while something else can move
-SPIN = 1000  # looks in vain before the first sleep, if every rank has a core
+BURST = 20
+SPIN = 50  # looks in vain before the first sleep, if every rank has a core
 SHORTEST, LONGEST = 20e-6, 200e-6  # seconds asked of one sleep
 
 _give_way = getattr(os, "sched_yield", lambda: None)  # macOS has none
@@ -124,7 +125,11 @@ class Transfers:
         self._in_vain += 1
         asleep = self._in_vain - self._spin
         if asleep <= 0:
-            _give_way()
+            for _ in range(BURST):
+                _give_way()
+                if self._requests and self._look():
+                    self._in_vain = 0
+                    break
             return
         pause = min(SHORTEST * asleep, LONGEST)
         if self._timers:

@@ -3,21 +3,35 @@
 A *compressor* is stateless: it turns a vector into a payload of bytes and back. A *channel* is
 what the two ends of a line remember; it encloses a compressor. Neither ever sees a communicator.
 
-| text        | compressor | class       | bytes per vector of b entries of w bytes |
-|-------------|------------|-------------|------------------------------------------|
-| `identity`  | Identity   | omega = 0   | b w                                      |
-| `topk:r`   | TopK       | contractive | k (4 + w), k = ceil(r b)                 |
-| `sign`      | ScaledSign | contractive | ceil(b / 8) + w                          |
+| text       | compressor | class                     | bytes for b entries of w bytes         |
+|------------|------------|---------------------------|----------------------------------------|
+| `identity` | Identity   | omega = 0                 | b w                                    |
+| `topk:r`   | TopK       | delta = k / b             | k (4 + w), k = ceil(r b)               |
+| `randk:r`  | RandK      | omega = b / k - 1         | k w                                    |
+| `sign`     | ScaledSign | delta >= 1 / b            | ceil(b / 8) + w                        |
+| `qsgd:s`   | QSGD       | omega <= sqrt(b) / s      | w + ceil(b (1 + ceil(log2(s+1))) / 8)  |
+| `fp16`     | Half       | delta = 1 - 2^-22 - b/2^78 | 2 b + 2                                |
 
-`C` alone is the channel Direct(C), `ef+C` is ErrorFeedback(C).
-Reading order: identity.py, direct.py, topk.py, error_feedback.py, wire.py, sign.py.
+| text     | channel       | memory                          | needs         | remembers | refers |
+|----------|---------------|---------------------------------|---------------|-----------|--------|
+| `C`      | Direct        | none                            | any C         |           |        |
+| `ef+C`   | ErrorFeedback | the speaker's: what C lost      | a contraction | yes       |        |
+| `diff+C` | Difference    | both ends': what was believed   | a contraction |           | yes    |
+
+Memories need contractions: around an unbiased C with omega > 0 they say C / (1 + omega), a
+contraction with delta = 1 / (1 + omega). The factor is applied where a payload is decoded, at both
+ends alike (`Unbiased.factor`, direct.py).
+
+A word is `linear` if payloads may be summed: identity, and randk with a shared mask. Numbers that
+are not finite are never hidden by any word, and a vector of zeros comes back as zeros.
+Reading order: identity.py, direct.py, topk.py, error_feedback.py, difference.py, wire.py, then any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -38,9 +52,24 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Unbiased:
-    """E C(v) = v and E|C(v) - v|^2 <= omega |v|^2."""
+    """E C(v) = v and E|C(v) - v|^2 <= omega |v|^2.
+
+    `independent` says whether the errors of different speakers are: if not, as where all draw one
+    mask, the error of their mean is not divided by their number.
+    """
 
     omega: float
+    independent: bool = True
+
+    @property
+    def factor(self) -> float:
+        """What makes C a contraction: factor C."""
+        return 1 / (1 + self.omega)
+
+    @property
+    def delta(self) -> float:
+        """The delta of that contraction."""
+        return 1 / (1 + self.omega)
 
 
 @dataclass(frozen=True)
@@ -48,20 +77,22 @@ class Contractive:
     """E|C(v) - v|^2 <= (1 - delta) |v|^2 with 0 < delta <= 1."""
 
     delta: float
+    factor: ClassVar[float] = 1.0  # it is one already
 
 
 @dataclass(frozen=True)
 class Key:
     """The key of one message; both ends know it, so it is never sent.
 
-    `speaker` is the rank that encodes, `bucket` the piece of the vector, `turn` the number of
-    messages before this one on the same line.
+    `speaker` is the rank that encodes, `bucket` the piece of the vector and `shard` the part of it
+    that one server holds, `turn` the number of messages before this one on the same line.
     """
 
     seed: int
     speaker: int
     bucket: int
     turn: int = 0
+    shard: int = 0
 
     def at(self, turn: int) -> Key:
         """Return the key of message number `turn`."""
@@ -69,11 +100,15 @@ class Key:
 
     def private(self) -> np.random.Generator:
         """Return the stream of this speaker: receivers can repeat its draws."""
-        return stream(self.seed, Purpose.COMPRESSION, self.bucket, self.turn, self.speaker)
+        return stream(self.seed, Purpose.COMPRESSION, *self._place, self.speaker)
 
     def shared(self) -> np.random.Generator:
         """Return the stream that is the same on every rank."""
-        return stream(self.seed, Purpose.COMPRESSION, self.bucket, self.turn)
+        return stream(self.seed, Purpose.COMPRESSION, *self._place)
+
+    @property
+    def _place(self) -> tuple[int, int, int]:
+        return self.bucket, self.shard, self.turn
 
 
 class Compressor(Protocol):
@@ -127,8 +162,15 @@ class Channel(Protocol):
     def remembers(self) -> bool:
         """Whether what is not said now is said later."""
 
-    def open(self, like: Array, key: Key) -> Line:
-        """Return a line with fresh memory for vectors like `like` (b,), spoken by `key.speaker`."""
+    @property
+    def refers(self) -> bool:
+        """Whether both ends keep what is believed of the speaker."""
+
+    def open(self, like: Array, key: Key, start: Array | None = None) -> Line:
+        """Return a line with fresh memory for vectors like `like` (b,), spoken by `key.speaker`.
+
+        References begin at `start` (b,), or at 0.
+        """
 
 
 compressors: Registry[Any] = Registry("mpiddl.compression", "compressor")

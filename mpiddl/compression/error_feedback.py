@@ -6,7 +6,8 @@ Paper   p = v + e;   send C(p);   e <- p - C(p)
 Letters v `v` (b,), a displacement: the step size is already in it | e `memory` (b,) | C(p) `said`
 Quality sum of all that was said + e = sum of all v, to rounding
 Differs from the paper: v is the displacement of a clock, so that changing step sizes keep the
-identity x_t - mean e_t exact; a vector that is not finite bypasses the memory (`direct`).
+identity x_t - mean e_t exact; a vector that is not finite bypasses the memory (`direct`); an
+unbiased C is scaled by 1 / (1 + omega), so that what is lost is less than what is meant.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import ClassVar
 
 from mpiddl.arrays import Array, namespace
 from mpiddl.compression import Compressor, Key, Line
-from mpiddl.compression.direct import Direct
+from mpiddl.compression.direct import contraction, finish
 
 __all__ = ["ErrorFeedback"]
 
@@ -28,13 +29,14 @@ class ErrorFeedback:
 
     compressor: Compressor
     remembers: ClassVar[bool] = True
+    refers: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return f"ef+{self.compressor}"
 
-    def open(self, like: Array, key: Key) -> ErrorFeedbackLine:
+    def open(self, like: Array, key: Key, start: Array | None = None) -> ErrorFeedbackLine:
         """Return a line with an empty memory for vectors like `like` (b,)."""
-        return ErrorFeedbackLine(Direct(self.compressor).open(like, key), like)
+        return ErrorFeedbackLine(contraction(self.compressor, like, key), like)
 
 
 class ErrorFeedbackLine:
@@ -66,8 +68,4 @@ class ErrorFeedbackLine:
         rounds = self.direct.rounds(self.memory)
         part = next(rounds)  # encoded, not yet summed: what I say can still be read
         self.memory -= self.direct.said()
-        while True:
-            try:
-                part = rounds.send((yield part))
-            except StopIteration as stop:
-                return stop.value
+        return (yield from finish(rounds, part))

@@ -14,13 +14,12 @@ zeros included; NaN counts as the largest magnitude, so it is never hidden.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import Any, ClassVar
 
 from mpiddl.arrays import Array, namespace
 from mpiddl.compression import Contractive, Key, compressors
+from mpiddl.compression.shares import check_share, kept
 from mpiddl.compression.wire import Wire
-from mpiddl.errors import ConfigurationError
 from mpiddl.registry import Described
 
 __all__ = ["TopK"]
@@ -47,15 +46,11 @@ class TopK(Described):
     linear: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.ratio, int | float) or not 0 < self.ratio <= 1:
-            raise ConfigurationError(
-                f"topk needs the share of entries to send, in (0, 1], found {self.ratio!r}: "
-                "write topk:0.01 for one in a hundred"
-            )
+        check_share(self.name, self.ratio)
 
     def count(self, b: int) -> int:
         """Return the number k of entries sent of `b`."""
-        return min(b, max(1, ceil(self.ratio * b)))
+        return kept(self.ratio, b)
 
     def wire(self, b: int, dtype: Any) -> Wire:
         """Return the record: k values, then k indices."""

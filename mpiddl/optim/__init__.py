@@ -1,15 +1,29 @@
 """How we move: one kind of optimizer, two seats.
 
+| text            | variant  | x moves by                                      | options           |
+|-----------------|----------|-------------------------------------------------|-------------------|
+| `sgd:RATE`      | SGD      | the direction                                   |                   |
+| `momentum:RATE` | Momentum | what directions add up to while they fade       | beta, nesterov    |
+| `adam:RATE`     | Adam     | their mean over their size, entry by entry      | beta1, beta2, eps |
+| `lars:RATE`     | LARS     | momentum, each layer in proportion to its size  | beta, decay       |
+| `lamb:RATE`     | LAMB     | Adam, each layer in proportion to its size      | as adam, decay    |
+
+RATE is a number, alone or with factors that change over time, as in ``0.1@warmup:20@cosine:200``
+(factors.py). An L2 term is part of the problem; `decay` is the weight decay of LARS and LAMB, which
+their papers put inside the ratio.
+
 The *inner* seat moves a worker's own model at each of its steps; the *outer* seat moves the agreed
 model once a clock, by what the exchange brought. S-SGD has only an outer seat (the mean gradient
 is applied once), local SGD and gossip an inner one with an outer SGD(1) that takes the average as
-it is. Reading order: rates.py, sgd.py.
+it is. What the outer seat sees is a mean over workers and over the steps of a clock, so n workers
+and H steps leave the size of a step as it is. Reading order: sgd.py, rates.py, factors.py,
+momentum.py, adam.py, trust.py, lars.py, lamb.py; options.py is what they share.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from mpiddl.arrays import Array
 from mpiddl.registry import Registry
@@ -27,8 +41,13 @@ class Optimizer(Protocol):
 class Rule(Protocol):
     """A frozen description of an optimizer, e.g. ``SGD(0.1)``."""
 
-    def open(self, like: Array) -> Optimizer:
-        """Return a live optimizer with fresh state for vectors like `like`."""
+    whole_layers: ClassVar[bool]  # whether a layer that is cut into two vectors would change it
+
+    def open(self, like: Array, layers: tuple[slice, ...]) -> Optimizer:
+        """Return a live optimizer with fresh state for vectors like `like` (b,).
+
+        `layers` are the parts of `like` that belong to one layer each.
+        """
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,22 @@ A problem is n objectives f_1 .. f_n, one per worker, and f = (1/n) sum f_i. It 
 gradients layer by layer, announcing NEED before it reads a layer of x and READY once that layer's
 gradient is final, and it knows its constants: computed, never assumed; None means unknown.
 
-Reading order: base.py, synthetic.py, quadratic.py, nonconvex.py; then datasets.py, sharding.py,
-logistic_loss.py, minimum.py, logistic.py, breast_cancer.py.
+    made up     iso spec het heta bez       quadratics: every constant exact, many bounds attained
+                huber pseudo_huber          convex, flat far out
+                softplus                    strongly convex and skewed
+                nc                          not convex
+                least_squares               rows, drawn at random
+    real data   diabetes                    least squares, badly conditioned
+                breast_cancer               logistic regression; logistic_nonconvex: not convex
+                digits digits_mlp           softmax regression, a small network; held-out images
+
+The first line of each one's docstring says what it is good for. Workers are alike until an option
+makes them differ: `zeta2=1.0` on any problem, `sharding="disjoint"` and `sort=True` on data.
+
+Reading order: base.py, synthetic.py, quadratic.py, nonconvex.py, huber.py, pseudo_huber.py,
+softplus.py, heta.py; then datasets.py, sharding.py, sampling.py, penalty.py, finite_sum.py,
+minimum.py and the data: least_squares.py, diabetes.py, logistic_loss.py, logistic.py,
+breast_cancer.py, logistic_nonconvex.py, network.py, digits.py, digits_mlp.py.
 """
 
 from __future__ import annotations
@@ -97,6 +111,9 @@ class Problem(Protocol):
 
     def noise2(self, x: Array) -> float:
         """Return (1/n) sum_i E|g_i(x) - grad f_i(x)|^2 at `x`, exactly."""
+
+    def test_accuracy(self, x: Array) -> float:
+        """Return the share of held-out samples that `x` gets right; nan where none are held out."""
 
 
 problems: Registry[Any] = Registry("mpiddl.problems", "problem")

@@ -27,8 +27,8 @@ class Dataset(NamedTuple):
     ----------
     features : float32, float64 or uint8 (m, p)
         One row per sample.
-    labels : uint8 (m,)
-        Class of each row.
+    labels : uint8 or float64 (m,)
+        Class of each row, or its target.
     """
 
     features: Array

@@ -3,7 +3,7 @@
     f(x) = (1/m) sum_k log(1 + exp(-v_k.x))     grad f(x) = -(1/m) sum_k q_k v_k
     q_k  = 1/(1 + exp(v_k.x))                   Hessian   =  (1/m) sum_k q_k (1 - q_k) v_k v_k'
 
-Letters v `v` (m, d), rows times labels | x `x` (d,) | all float64; no rows: everything is 0
+Letters v `v` (m, d), rows times labels | x `x` (d,) | float64, `slope` in any | no rows: all is 0
 Bounds for all x:
   curvature  q (1 - q) <= 1/4, so the Hessian's eigenvalues are at most maxeig(V'V)/(4 m)
   variance   of -q v over the rows: q_k = 1/2 + c_k with |c_k| <= 1/2, and the deviation of q v is
@@ -21,9 +21,9 @@ from mpiddl.arrays import Array
 
 __all__ = [
     "curvature_bound",
-    "gradient",
     "hessian",
     "refusals",
+    "slope",
     "value",
     "variance",
     "variance_bound",
@@ -40,9 +40,11 @@ def value(v: Array, x: Array) -> float:
     return float(np.logaddexp(0.0, -(v @ x)).sum()) / max(len(v), 1)
 
 
-def gradient(v: Array, x: Array) -> Array:
-    """Return grad f(x), (d,)."""
-    return refusals(v @ x) @ v / -max(len(v), 1)
+def slope(v: Array, x: Array, scale: float, out: Array) -> None:
+    """Write `scale` times the sum of the rows' gradients at x into `out` (d,), in its dtype."""
+    pull = refusals(v @ x)
+    pull *= -scale
+    np.matmul(pull, v, out=out)
 
 
 def hessian(v: Array, x: Array) -> Array:

@@ -38,7 +38,9 @@ def newton(
     """
     slope, t = gradient(x), 1.0
     while t > 1e-4 and slope.any():
-        trial = x - t * np.linalg.solve(hessian(x), slope)
+        if t == 1.0:  # x is new
+            step = np.linalg.solve(hessian(x), slope)
+        trial = x - t * step
         ahead = gradient(trial)
         if np.linalg.norm(ahead) <= (1.0 - t / 4.0) * np.linalg.norm(slope):
             x, slope, t = trial, ahead, 1.0

@@ -18,12 +18,30 @@ from mpiddl.problems import problems
 from mpiddl.problems.base import number, whole
 from mpiddl.problems.synthetic import Synthetic
 
-__all__ = ["NonConvex"]
+__all__ = ["NonConvex", "valley", "valley_slope"]
+
+
+def valley(L: float, x: Array) -> float:
+    """Return f at `x`, float64 (d,)."""
+    square = np.minimum(x * x, 1e300)  # an inf would give inf/inf
+    return 0.5 * L * float(np.sum(square / (1.0 + square)))
+
+
+def valley_slope(L: float, x: Array, out: Array) -> Array:
+    """Write grad f at `x` (b,) into `out` (b,) and return it."""
+    np.multiply(x, x, out=out)
+    out += 1.0
+    out *= out
+    np.divide(x, out, out=out)
+    out *= L
+    return out
 
 
 @problems.register("nc")
 class NonConvex(Synthetic):
-    """f(x) = sum_j (L/2) x_j^2/(1 + x_j^2) with noise and shifts.
+    """A valley with flat, concave flanks: not convex, constants exact.
+
+    f(x) = sum_j (L/2) x_j^2/(1 + x_j^2) with noise and shifts.
 
     Parameters
     ----------
@@ -51,12 +69,7 @@ class NonConvex(Synthetic):
         self.optimum = np.zeros(d)
 
     def _value(self, x: Array) -> float:
-        square = np.minimum(x * x, 1e300)  # an inf would give inf/inf
-        return 0.5 * self._scale * float(np.sum(square / (1.0 + square)))
+        return valley(self._scale, x)
 
     def _slope(self, x: Array, out: Array, span: slice) -> None:
-        np.multiply(x, x, out=out)
-        out += 1.0
-        out *= out
-        np.divide(x, out, out=out)
-        out *= self._scale
+        valley_slope(self._scale, x, out)

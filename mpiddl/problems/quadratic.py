@@ -21,9 +21,23 @@ from mpiddl.problems import problems
 from mpiddl.problems.base import number, whole
 from mpiddl.problems.synthetic import Synthetic
 
-__all__ = ["SPECTRUM", "Quadratic", "het", "iso", "spec"]
+__all__ = ["SPECTRUM", "Quadratic", "het", "iso", "spec", "spectrum_of"]
 
 SPECTRUM = tuple(float(a) for a in np.geomspace(0.01, 1.0, 10))
+
+
+def spectrum_of(values: Any, *, above: bool = False) -> list[float]:
+    """Return option `spectrum` as numbers of at least 0, or `above` it.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are none, or one is out of range.
+    """
+    found = [number("spectrum", value, above=above) for value in np.atleast_1d(values)]
+    if not found:
+        raise ConfigurationError("spectrum = (): needs at least one number")
+    return found
 
 
 class Quadratic(Synthetic):
@@ -47,9 +61,7 @@ class Quadratic(Synthetic):
     """
 
     def __init__(self, name: str, workers: int, seed: int, spectrum: Any, **options: Any) -> None:
-        a = [number("spectrum", value) for value in np.atleast_1d(spectrum)]
-        if not a:
-            raise ConfigurationError("spectrum = (): needs at least one number")
+        a = spectrum_of(spectrum)
         super().__init__(name, workers, seed, d=len(a), curvature=(max(a), min(a)), **options)
         self._spectrum = np.array(a, dtype=self.dtype)
         self.optimum = np.zeros(len(a)) if min(a) > 0 else None
@@ -63,14 +75,20 @@ class Quadratic(Synthetic):
 
 @problems.register("iso")
 def iso(workers: int, seed: int, *, d: int = 10, L: float = 1.0, **options: Any) -> Quadratic:
-    """Return f(x) = (L/2) |x|^2 over `d` parameters, L > 0; `options` as in `Synthetic`."""
+    """A round bowl, on which many bounds are attained.
+
+    f(x) = (L/2) |x|^2 over `d` parameters, L > 0; `options` as in `Synthetic`.
+    """
     spectrum = (number("L", L, above=True),) * whole("d", d, 1)
     return Quadratic("iso", workers, seed, spectrum, **options)
 
 
 @problems.register("spec")
 def spec(workers: int, seed: int, *, spectrum: Any = SPECTRUM, **options: Any) -> Quadratic:
-    """Return f(x) = 1/2 sum_j a_j x_j^2, the a_j >= 0 in `spectrum`; `options` as above."""
+    """A bowl with a chosen spectrum, by default 0.01 .. 1.
+
+    f(x) = 1/2 sum_j a_j x_j^2, the a_j >= 0 in `spectrum`; `options` as in `Synthetic`.
+    """
     return Quadratic("spec", workers, seed, spectrum, **options)
 
 
@@ -78,5 +96,8 @@ def spec(workers: int, seed: int, *, spectrum: Any = SPECTRUM, **options: Any) -
 def het(
     workers: int, seed: int, *, spectrum: Any = SPECTRUM, zeta2: float = 1.0, **options: Any
 ) -> Quadratic:
-    """Return `spec` with workers that differ by `zeta2`."""
+    """The same bowl for workers that pull in different directions.
+
+    It is `spec` with zeta2 = 1 by default; `options` as in `Synthetic`.
+    """
     return Quadratic("het", workers, seed, spectrum, zeta2=zeta2, **options)

@@ -1,14 +1,10 @@
 """Smooth functions with exact constants: additive noise, and a shift that makes workers differ.
 
     f_i(x) = f(x) + <s_i, x>          g_i(x) = grad f(x) + s_i + N(0, sigma2/d I)
-    s_i = sqrt(zeta2) c_i u           u = (1, .., 1)/sqrt(d)
-    c_i = cos(2 pi i/n), scaled to (1/n) sum c_i^2 = 1; sum c_i = 0; one worker: c = 0
 
-Letters s_i `_shifts[i]`, every entry alike | sigma2/d `_deviation` squared
-Exact   sum s_i = 0, so the shifts leave f, its minimum and its curvature as they are, and
-        (1/n) sum |grad f_i - grad f|^2 = zeta2 at every x. The noise has E|.|^2 = sigma2 at
-        every x and is independent over workers and steps.
-Note    c is the slowest eigenvector of a ring of n: the heterogeneity that gossip mixes worst.
+Letters s_i `_shifts[i]`, every entry alike, see base.py | sigma2/d `_deviation` squared
+Exact   zeta2, at every x. The noise has E|.|^2 = sigma2 at every x and is independent over
+        workers and steps.
 """
 
 from __future__ import annotations
@@ -38,15 +34,8 @@ def _pieces(d: int, layers: int) -> Layout:
     )
 
 
-def _cosines(n: int) -> Array:
-    """Return c (n,): a cosine over the ring with mean 0 and mean square 1; n = 1: 0."""
-    c = np.cos(2 * np.pi * np.arange(n) / n)
-    c -= c.mean()
-    return c / np.sqrt(np.mean(c * c)) if n > 1 else c
-
-
 class Synthetic(Base):
-    """f plus noise and shifts; a subclass says what f is. The minimum of f must be 0.
+    """f plus noise and shifts; a subclass says what f is, and its minimum if that is not 0.
 
     Parameters
     ----------
@@ -59,7 +48,7 @@ class Synthetic(Base):
     sigma2 : float
         E|noise|^2, total over coordinates.
     zeta2 : float
-        (1/n) sum |s_i|^2; one worker cannot differ from itself: then 0.
+        (1/n) sum |s_i|^2, see `Base`.
     radius : float
         |x0|; all entries of x0 are alike.
     layers : int
@@ -87,13 +76,12 @@ class Synthetic(Base):
         layers: int = 1,
         dtype: Any = np.float64,
     ) -> None:
-        super().__init__(name, workers, seed, _pieces(d, whole("layers", layers, 1)), dtype)
-        self._sigma2, zeta2 = number("sigma2", sigma2), number("zeta2", zeta2)
+        layout = _pieces(d, whole("layers", layers, 1))
+        super().__init__(name, workers, seed, layout, dtype, zeta2)
+        self._sigma2 = number("sigma2", sigma2)
         self._deviation = sqrt(self._sigma2 / d)
-        self._shifts = _cosines(self.workers) * sqrt(zeta2 / d)
         self._start = np.full(d, number("radius", radius) / sqrt(d), dtype=self.dtype)
-        spread = zeta2 if self.workers > 1 else 0.0
-        self.constants = Constants(*curvature, self._sigma2, spread, f_star=0.0)
+        self.constants = Constants(*curvature, self._sigma2, self._zeta2, f_star=0.0)
 
     def _value(self, x: Array) -> float:
         """Return f at `x`, float64 (d,)."""

@@ -23,7 +23,7 @@ __all__ = ["Layerwise"]
 class Layerwise(Described):
     """One bucket per layer."""
 
-    def plan(self, layout: Layout) -> Plan:
+    def plan(self, layout: Layout, itemsize: int) -> Plan:
         """Return one bucket for each layer, in the layers' order."""
         layers = range(len(layout.names))
         return Plan(tuple(Bucket(i, layout.span(i), range(i, i + 1)) for i in layers))

@@ -16,6 +16,6 @@ __all__ = ["Whole"]
 class Whole(Described):
     """One bucket."""
 
-    def plan(self, layout: Layout) -> Plan:
+    def plan(self, layout: Layout, itemsize: int) -> Plan:
         """Return one bucket that every layer touches."""
         return Plan((Bucket(0, slice(0, layout.size), range(len(layout.names))),))

@@ -1,12 +1,16 @@
 """Room 1, when: how many steps a worker takes before it speaks, and whom it then waits for.
 
-| text      | variant | a clock is | a pull returns when                                         |
+| text      | variant | a clock is | a pull returns when all contributions are in of            |
 |-----------|---------|------------|-------------------------------------------------------------|
-| `bsp`     | BSP     | one step   | this clock is in of all whom the architecture listens to    |
+| `bsp`     | BSP     | one step   | this clock, of all whom the architecture listens to         |
 | `local:H` | Local   | H steps    | the same                                                    |
+| `ssp:s`   | SSP     | one step   | the clocks up to s before this one; `ssp:0` is BSP          |
+| `asp`     | ASP     | one step   | whoever has come                                            |
 
 A synchronization never sees a message: it only says how many steps make a clock and which clock
-the exchange must have reached. Reading order: bsp.py, local.py.
+the exchange must have reached. Where nothing may be missing (staleness 0) the contributions of a
+clock are averaged before anybody moves; otherwise each one counts when it comes. Reading order:
+bsp.py, local.py, ssp.py, asp.py.
 """
 
 from __future__ import annotations
@@ -24,6 +28,10 @@ class Synchronization(Protocol):
     @property
     def period(self) -> int:
         """Number H of steps in a clock."""
+
+    @property
+    def staleness(self) -> float:
+        """Number s of clocks of which contributions may be missing after a pull; inf: any."""
 
     def at_least(self, clock: int) -> int:
         """Return the clock up to which everyone's contributions must be in after a pull."""

@@ -23,6 +23,7 @@ class BSP(Described):
     """One step a clock; a pull waits for this clock of everyone."""
 
     period: ClassVar[int] = 1
+    staleness: ClassVar[float] = 0
 
     def at_least(self, clock: int) -> int:
         """Return `clock` itself: nothing may be missing."""

@@ -11,6 +11,7 @@ with the outer seat SGD(1) the two are the same average. A run is a whole number
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from mpiddl.errors import ConfigurationError
 from mpiddl.registry import Described
@@ -36,6 +37,8 @@ class Local(Described):
     """
 
     period: int
+
+    staleness: ClassVar[float] = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.period, int) or self.period < 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from bench.jobs import Found, Job, Outcome
 from bench.wrappers import watched
 from mpiddl.comm.simulated import Network, World
+from mpiddl.train import program
 
 
 def make(jobs: Sequence[Job]) -> Found:
@@ -19,7 +21,7 @@ def make(jobs: Sequence[Job]) -> Found:
         task, log = watched(job.run) if job.watched else (job.run, None)
         world = World(job.size, Network(0.0, 0.0))
         with np.errstate(all="ignore"):
-            results = world.run(task.program)
+            results = world.run(partial(program, task))
         traffic = [comm.traffic for comm in world.communicators]
         found[job.key] = Outcome(
             job,
@@ -28,6 +30,7 @@ def make(jobs: Sequence[Job]) -> Found:
             sum(one.sent.bytes for one in traffic),
             sum(one.received.bytes for one in traffic),
             tuple(log.trace(rank, result.x) for rank, result in enumerate(results)) if log else (),
+            results[0].services,
         )
     return found
 

@@ -14,6 +14,10 @@ LINES = [
     "bsp / allreduce:tree / identity / layerwise / sgd:0.1",
     "bsp / allreduce:recursive_doubling / identity / layerwise / sgd:0.1",
     "bsp / allreduce / ef+topk:0.07 / layerwise / sgd:0.1",
+    "bsp / allreduce:gather=ring / sign / layerwise / sgd:0.1",
+    "bsp / allreduce:hierarchical:1 / identity / layerwise / sgd:0.1",
+    "bsp / allreduce:torus / identity / whole / sgd:0.1",
+    "bsp / allreduce:double_tree / identity / whole / sgd:0.1",
     "local:2 / gossip:complete / sign / layerwise / sgd:0.1",
 ]
 
@@ -39,10 +43,13 @@ def test_bytes_depend_on_the_width_of_numbers():
 def test_by_hand_for_three_ranks():
     # 31 doubles: ring: 3 blocks, 4 steps of each rank, 2 (3 - 1) 248 bytes in all
     assert per_clock(job(LINES[1].replace("layerwise", "whole"), 3)).bytes == 2 * 2 * 248
-    # top-k: 4 of 31 entries, 12 bytes each, to 2 others from 3 ranks
-    assert per_clock(job(f"{NAMED['top-k']} / sgd:1", 3)).bytes == 3 * 2 * 4 * 12
-    # sign: 4 bytes of signs and a scale
-    assert per_clock(job(f"{NAMED['sign']} / sgd:1", 3)).bytes == 3 * 2 * (4 + 8)
+    # top-k: 4 of 31 entries, 12 bytes each, and their length, to 2 others from 3 ranks
+    assert per_clock(job(f"{NAMED['top-k']} / sgd:1", 3)).bytes == 3 * 2 * (4 * 12 + 4)
+    # sign: 4 bytes of signs and a scale, and their length
+    assert per_clock(job(f"{NAMED['sign']} / sgd:1", 3)).bytes == 3 * 2 * (4 + 8 + 4)
+    # a ring needs no lengths
+    line = "bsp / allreduce:gather=ring / sign / whole / sgd:1"
+    assert per_clock(job(line, 3)).bytes == 3 * 2 * (4 + 8)
 
 
 def test_what_no_formula_speaks_of_is_not_predicted():
@@ -51,5 +58,5 @@ def test_what_no_formula_speaks_of_is_not_predicted():
 
 def test_sizes_are_those_of_the_plan():
     layout = problem("breast_cancer", 1, 0).layout
-    assert sizes(entry("bsp").variant(1.0), layout) == [31]
-    assert sizes(entry("bsp-ring-layerwise").variant(1.0), layout) == [30, 1]
+    assert sizes(entry("bsp").variant(1.0), layout, 8) == [31]
+    assert sizes(entry("bsp-ring-layerwise").variant(1.0), layout, 8) == [30, 1]

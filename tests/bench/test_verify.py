@@ -68,7 +68,7 @@ def test_every_theorem_is_tried_and_every_trial_can_be_built():
     for spec, seeds in SPECS.values():
         assert seeds >= 2
         run = build(spec, 0)
-        run.check(spec.n)
+        run.check(spec.ranks)
         assert run.clocks * run.variant.sync.period >= spec.T
 
 
@@ -84,7 +84,7 @@ def test_what_mpiddl_has_not_is_refused():
     for change in ({"compressor": "morse"}, {"topology": "hypercube"}, {"problem": "none"}):
         values = {field.name: getattr(spec, field.name) for field in fields(Spec)} | change
         with pytest.raises(ConfigurationError):
-            build(Spec(**values), 0).check(spec.n)
+            build(Spec(**values), 0).check(spec.ranks)
 
 
 def test_arrays_have_the_shapes_of_the_theory_and_start_where_workers_are_apart(simulated):

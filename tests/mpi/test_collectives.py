@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mpiddl.comm.collectives import allreduces
+from mpiddl.comm.collectives import allgathers, allreduces
 from mpiddl.comm.collectives.barrier import barrier
-from mpiddl.comm.collectives.ring import allgather
 from mpiddl.comm.engine import Engine
 from mpiddl.comm.simulated import World
 from mpiddl.errors import BufferMismatch
@@ -75,12 +74,13 @@ def test_vectors_that_cannot_travel_are_refused_before_any_message(comm, name):
     assert comm.traffic.sent.messages == before
 
 
-def test_allgather_of_payloads_of_any_size(comm):
+@pytest.mark.parametrize("name", sorted(allgathers))
+def test_allgather_of_payloads_of_any_size(comm, name):
     for turn in range(4):
         sizes = [(7 * rank + turn) % 5 for rank in range(comm.size)]
         out = np.full((comm.size, 6), 255, np.uint8)
         mine = np.full(sizes[comm.rank], comm.rank, np.uint8)
-        assert Engine(comm).run(allgather(comm, mine, out)) == sizes
+        assert Engine(comm).run(allgathers[name](comm, mine, out)) == sizes
         for rank, (row, size) in enumerate(zip(out, sizes, strict=True)):
             assert row.tolist() == [rank] * size + [255] * (6 - size)
 

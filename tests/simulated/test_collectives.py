@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from math import ceil
+from functools import partial
+from math import ceil, isqrt
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpiddl.comm.collectives import allreduces
+from mpiddl.comm.collectives import allgathers, allreduces, collective
 from mpiddl.comm.collectives.barrier import barrier
-from mpiddl.comm.collectives.ring import allgather
+from mpiddl.comm.collectives.trees import edges
 from mpiddl.comm.simulated import Network, World
 from mpiddl.errors import BufferMismatch, ConfigurationError
+from theory import cost as theory
 from theory.cost import ALLGATHER, ALLREDUCE, BARRIER
+from theory.cost.sums import double_tree
 
 NAMES = sorted(ALLREDUCE)
-ANYWHERE = sorted(set(NAMES) - {"ring"})  # sums in an order that does not depend on the position
-RANKS = [*range(1, 10), 16]
-SIZES = [0, 1, 2, 7, 8, 9, 64, 1000]
+# Sums in an order that does not depend on the position:
+ANYWHERE = sorted(set(NAMES) - {"ring", "torus", "hierarchical", "double_tree"})
+RANKS = [*range(1, 18), 32]
+SIZES = [0, 1, 2, 7, 64, 1000]
 DYADIC = Network(2.0**-10, 2.0**-20, 2.0**-23)  # powers of two: every time is exact
 
 
@@ -62,6 +66,9 @@ def seconds_by_hand(name, n, b, w, network=DYADIC):
     def add(count):
         return network.gamma * count * w
 
+    def by_hand(name, n, b):
+        return seconds_by_hand(name, n, b, w, network)
+
     k, rounds = n.bit_length() - 1, (n - 1).bit_length()
     fold = (2 * hop(b) + add(b)) * (n != 2**k)
     if name == "naive":
@@ -73,6 +80,10 @@ def seconds_by_hand(name, n, b, w, network=DYADIC):
     if name == "halving_doubling":
         windows = [ceil(b / 2**i) for i in range(1, k + 1)]
         return sum(2 * hop(c) + add(c) for c in windows) + fold
+    if name in ("torus", "hierarchical"):
+        side = max(g for g in range(1, isqrt(n) + 1) if n % g == 0)
+        between = "ring" if name == "torus" else "halving_doubling"
+        return by_hand("ring", side, b) + by_hand(between, n // side, ceil(b / side))
     assert name == "tree"
     return rounds * (2 * hop(b) + add(b))
 
@@ -96,17 +107,20 @@ def test_sum_and_cost_are_exact(name, n, dtype):
             np.testing.assert_array_equal(result, vectors.sum(0))
         w = vectors.itemsize
         assert cost(world) == predicted(ALLREDUCE[name], n, b, w), f"b = {b}"
-        assert world.now == seconds_by_hand(name, n, b, w), f"b = {b}"
+        if name != "double_tree":  # no closed form: see below
+            assert world.now == seconds_by_hand(name, n, b, w), f"b = {b}"
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", RANKS)
 @pytest.mark.parametrize("name", NAMES)
-def test_all_ranks_end_with_the_same_bits(name, n):
-    vectors = floats(n, 37)
+def test_all_ranks_end_with_the_same_bits(name, n, dtype):
+    vectors = floats(n, 37, dtype)
     results, _ = allreduce(allreduces[name], vectors)
     assert len({result.tobytes() for result in results}) == 1
-    scale = np.abs(vectors.astype(float)).sum(0)
-    assert (np.abs(results[0] - vectors.astype(float).sum(0)) <= n * 2.0**-23 * scale).all()
+    scale = np.abs(vectors.astype(np.longdouble)).sum(0)
+    ulp = n * np.finfo(dtype).eps
+    assert (np.abs(results[0] - vectors.astype(np.longdouble).sum(0)) <= ulp * scale).all()
 
 
 @pytest.mark.parametrize(
@@ -175,6 +189,91 @@ def test_the_native_sum_exists_only_under_mpi():
         World(2).run(lambda comm, _: allreduces["native"](comm, np.ones(3, np.float32)))
 
 
+# --------------------------------------------------------------------- groups, pieces, trees
+
+
+@pytest.mark.parametrize("name", ["torus", "hierarchical"])
+@pytest.mark.parametrize("n", [1, 2, 6, 12, 16])
+def test_groups_of_any_divisor(name, n):
+    for group in (g for g in range(1, n + 1) if n % g == 0):
+        text = f"{name}:{group}"
+        for b in (0, 5, 64):
+            vectors = integers(n, b, np.float32)
+            results, world = allreduce(collective(text, n), vectors)
+            np.testing.assert_array_equal(results, [vectors.sum(0)] * n)
+            assert cost(world) == predicted(theory.allreduce(text), n, b, 4), f"{text}, b = {b}"
+
+
+@pytest.mark.parametrize("name", ["torus", "hierarchical"])
+def test_groups_that_do_not_divide_are_refused_before_any_message(name):
+    for text, n, remedy in [(f"{name}:4", 7, "on 4 or 8 ranks"), (f"{name}:5", 3, "on 5 ranks")]:
+        with pytest.raises(ConfigurationError, match=remedy):
+            collective(text, n)
+        world = World(n)
+        with pytest.raises(ConfigurationError, match=remedy):
+            world.run(lambda comm, _, t=text: collective(t)(comm, np.ones(3, np.float32)))
+        assert cost(world) == (0, 0, 0.0)
+
+
+def test_texts_of_collectives_that_make_no_sense_are_refused():
+    for text in ("hierarchical:0", "hierarchical:-2", "hierarchical:2.5", "torus:", "torus:x"):
+        with pytest.raises(ConfigurationError, match="at least 1 rank"):
+            collective(text)
+    with pytest.raises(ConfigurationError, match="ring forms no groups"):
+        collective("ring:4")
+    with pytest.raises(ConfigurationError, match="no all-reduce is called 'rings'"):
+        collective("rings:4")
+
+
+@pytest.mark.parametrize("n", RANKS)
+@pytest.mark.parametrize("piece", [1, 40, 64])
+def test_double_tree_in_pieces(n, piece):
+    for b in (0, 1, 2, 7, 64):
+        vectors = integers(n, b, np.float32)
+        algorithm = partial(allreduces["double_tree"], piece=max(piece, 4))
+        results, world = allreduce(algorithm, vectors)
+        np.testing.assert_array_equal(results, [vectors.sum(0)] * n)
+        assert cost(world) == predicted(double_tree(max(piece, 4)), n, b, 4), f"b = {b}"
+        pieces = cost(world)[0] // max(4 * (n - 1), 1)
+        if n > 1:
+            hop = DYADIC.alpha + 4 * ceil(ceil(b / 2) / pieces) * DYADIC.beta
+            addition = 4 * ceil(ceil(b / 2) / pieces) * DYADIC.gamma
+            steps = 2 * pieces + 2 * (n.bit_length() - 1) - 2
+            assert world.now <= steps * (2 * hop + addition)
+
+
+def overfull(found, n):
+    """Say who would send or hear two pieces in one step, or is an inner rank of both trees."""
+    wrong = []
+    for way in ("up", "down"):
+        ends = [(getattr(edge, way) % 2, edge) for edge in found]
+        for role in ("child", "parent"):
+            used = [(colour, getattr(edge, role)) for colour, edge in ends]
+            wrong += [f"{way} {each}" for each in set(used) if used.count(each) > 1]
+    inner = [{edge.parent for edge in found if edge.tree == tree} for tree in (0, 1)]
+    return wrong + [f"rank {rank} is inner twice" for rank in inner[0] & inner[1]]
+
+
+@pytest.mark.parametrize("n", [*range(1, 40), 100])
+def test_edges_of_two_trees(n):
+    found = edges(n)
+    assert not overfull(found, n)
+    for tree in (0, 1):
+        above = {edge.child: edge.parent for edge in found if edge.tree == tree}
+        assert len(above) == n - 1
+        for rank in range(n):
+            depth = 0
+            while rank in above:
+                rank, depth = above[rank], depth + 1
+            assert depth <= n.bit_length() - 1
+    assert n == 1 or max(max(e.up, e.down) for e in found) < 2 * (n.bit_length() - 1)
+
+
+def test_edges_of_one_colour_are_found_out():
+    assert overfull([edge._replace(up=0) for edge in edges(5)], 5)
+    assert overfull([edge._replace(tree=1 - edge.tree) for edge in edges(4)] + list(edges(4)), 4)
+
+
 # ------------------------------------------------------------------------- the order of sums
 
 
@@ -235,21 +334,22 @@ class Spy:
         return self.comm.isend(buf, dest, tag)
 
 
-def traced(name, vectors):
+def traced(text, vectors):
     """Messages as (when posted, source, dest, entries), and the end; an entry takes 1 s to send
     and 1 s to add, a message 1 s more."""
     notes: list[tuple] = []
     _, world = allreduce(
-        lambda comm, x: allreduces[name](Spy(comm, notes), x),
+        lambda comm, x: collective(text)(Spy(comm, notes), x),
         np.array(vectors, np.float32),
         Network(1.0, 0.25, 0.25),
     )
     return sorted(notes), world.now
 
 
-def test_ring_of_three_message_by_message():
+@pytest.mark.parametrize("text", ["ring", "torus", "torus:3", "hierarchical:3"])
+def test_ring_of_three_message_by_message(text):
     # Blocks: entries 0 and 1, entry 2, entry 3.
-    messages, end = traced("ring", [[1, 2, 3, 4], [10, 20, 30, 40], [100, 200, 300, 400]])
+    messages, end = traced(text, [[1, 2, 3, 4], [10, 20, 30, 40], [100, 200, 300, 400]])
     assert messages == [
         (0, 0, 1, [1, 2]),  # 0..3; rank 1 adds until 5
         (0, 1, 2, [30]),  # 0..2; rank 2 adds until 3
@@ -267,9 +367,10 @@ def test_ring_of_three_message_by_message():
     assert end == 16
 
 
-def test_halving_doubling_of_three_message_by_message():
+@pytest.mark.parametrize("text", ["halving_doubling", "hierarchical"])
+def test_halving_doubling_of_three_message_by_message(text):
     # Rank 1 folds into rank 0; the members are ranks 0 and 2, the halves entries 0, 1 and entry 2.
-    messages, end = traced("halving_doubling", [[1, 2, 3], [10, 20, 30], [100, 200, 300]])
+    messages, end = traced(text, [[1, 2, 3], [10, 20, 30], [100, 200, 300]])
     assert messages == [
         (0, 1, 0, [10, 20, 30]),  # 0..4; rank 0 adds until 7
         (0, 2, 0, [100, 200]),  # 7..10; rank 0 adds until 12
@@ -281,44 +382,135 @@ def test_halving_doubling_of_three_message_by_message():
     assert end == 19
 
 
+def test_double_tree_of_three_message_by_message():
+    # Entries 0 and 1 go through the tree with root 1, entry 2 through that with root 0; even edges
+    # are 0-1 of the first tree and 2-0 of the second, odd ones 2-1 and 1-0.
+    messages, end = traced("double_tree", [[1, 2, 3], [10, 20, 30], [100, 200, 300]])
+    assert messages == [
+        (0, 0, 1, [1, 2]),  # 0..3; rank 1 adds until 5
+        (0, 2, 0, [300]),  # 0..2; rank 0 sends until 3, adds until 4
+        (2, 2, 1, [100, 200]),  # 5..8; rank 1 adds until 10
+        (5, 1, 0, [30]),  # 5..7; rank 0 adds until 8
+        (8, 0, 2, [333]),  # 8..10
+        (10, 1, 0, [111, 222]),  # 10..13
+        (13, 0, 1, [333]),  # 13..15
+        (13, 1, 2, [111, 222]),  # 13..16
+    ]
+    assert end == 16
+
+
+FOUR = [[1, 2, 3, 4], [10, 20, 30, 40], [100, 200, 300, 400], [1000, 2000, 3000, 4000]]
+IN_ROWS = [(0, 0, 1, [1, 2]), (0, 1, 0, [30, 40]), (0, 2, 3, [100, 200]), (0, 3, 2, [3000, 4000])]
+BACK = [
+    (10, 0, 1, [3333, 4444]),
+    (10, 1, 0, [1111, 2222]),
+    (10, 2, 3, [3333, 4444]),
+    (10, 3, 2, [1111, 2222]),
+]
+
+
+def test_torus_of_four_message_by_message():
+    # Rows 0, 1 and 2, 3. After 0..3 and an addition until 5 ranks 0 and 2 have entries 2 and 3.
+    messages, end = traced("torus", FOUR)
+    columns = [
+        *[(5, 0, 2, [33]), (5, 1, 3, [11]), (5, 2, 0, [4400]), (5, 3, 1, [2200])],  # until 7, 8
+        *[(8, 0, 2, [4444]), (8, 1, 3, [2222]), (8, 2, 0, [3333]), (8, 3, 1, [1111])],  # until 10
+    ]
+    assert messages == IN_ROWS + columns + BACK
+    assert end == 13
+
+
+def test_hierarchy_of_four_message_by_message():
+    # Inside the nodes as in the torus; between them halves, the first for the lower rank.
+    messages, end = traced("hierarchical", FOUR)
+    between = [
+        *[(5, 0, 2, [44]), (5, 1, 3, [22]), (5, 2, 0, [3300]), (5, 3, 1, [1100])],  # until 7, 8
+        *[(8, 0, 2, [3333]), (8, 1, 3, [1111]), (8, 2, 0, [4444]), (8, 3, 1, [2222])],  # until 10
+    ]
+    assert messages == IN_ROWS + between + BACK
+    assert end == 13
+
+
 # ------------------------------------------------------------- all-gather, barrier, several lanes
 
 
-def gathered(payloads, capacity, network=DYADIC):
+GATHERS = sorted(ALLGATHER)
+
+
+def gathered(name, payloads, capacity, network=DYADIC, notes=None):
     """Gather one payload per rank into rows that hold 255 before."""
     world = World(len(payloads), network)
     rows = [np.full((len(payloads), capacity), 255, np.uint8) for _ in payloads]
-    used = world.run(lambda comm, _: allgather(comm, payloads[comm.rank], rows[comm.rank]))
+    used = world.run(
+        lambda comm, _: allgathers[name](
+            comm if notes is None else Spy(comm, notes), payloads[comm.rank], rows[comm.rank]
+        )
+    )
     return rows, used, world
 
 
+def test_every_all_gather_is_tested():
+    assert sorted(allgathers) == GATHERS
+
+
+@pytest.mark.parametrize("name", GATHERS)
 @given(st.lists(st.binary(max_size=9), min_size=1, max_size=9), st.integers(0, 3))
-def test_allgather_brings_every_payload_and_moves_only_used_bytes(texts, spare):
+def test_allgather_brings_every_payload_and_moves_only_used_bytes(name, texts, spare):
     payloads = [np.frombuffer(text, np.uint8) for text in texts]
     sizes = [payload.size for payload in payloads]
     n = len(sizes)
-    rows, used, world = gathered(payloads, max(sizes) + spare)
+    rows, used, world = gathered(name, payloads, max(sizes) + spare)
     for rank in range(n):
         assert used[rank] == sizes
         for row, payload in zip(rows[rank], payloads, strict=True):
             np.testing.assert_array_equal(row[: payload.size], payload)
             assert (row[payload.size :] == 255).all()
-    assert cost(world)[:2] == (n * (n - 1), (n - 1) * sum(sizes))
-    assert cost(world)[2] <= predicted(ALLGATHER["ring"], n, max(sizes), 1)[2]
+    header = 4 if name == "bruck" else 0
+    assert cost(world)[1] == (n - 1) * (sum(sizes) + header * n)
+    at = theory.gathered(name, sizes, DYADIC.alpha, DYADIC.beta)
+    assert cost(world) == (at.messages, at.bytes, at.time)
+    assert cost(world)[2] <= predicted(ALLGATHER[name], n, max(sizes), 1)[2]
 
 
 @pytest.mark.parametrize("n", RANKS)
-@pytest.mark.parametrize("size", [0, 1, 100])
-def test_cost_of_allgather(n, size):
-    _, _, world = gathered([np.zeros(size, np.uint8)] * n, size)
-    assert cost(world) == predicted(ALLGATHER["ring"], n, size, 1)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", GATHERS)
+def test_cost_of_allgather(name, n, size):
+    _, _, world = gathered(name, [np.zeros(size, np.uint8)] * n, size)
+    assert cost(world) == predicted(ALLGATHER[name], n, size, 1)
 
 
-def test_allgather_refuses_rows_that_do_not_fit():
+def test_bruck_of_three_message_by_message():
+    # A record is the size in four bytes, then the payload; a byte takes 1 s, a message 1 s more.
+    notes: list[tuple] = []
+    payloads = [np.array(each, np.uint8) for each in ([7], [8, 9], [])]
+    _, _, world = gathered("bruck", payloads, 2, Network(1.0, 1.0), notes)
+    assert sorted(notes) == [
+        (0, 0, 2, [1, 0, 0, 0, 7]),  # 0..6
+        (0, 1, 0, [2, 0, 0, 0, 8, 9]),  # 0..7
+        (0, 2, 1, [0, 0, 0, 0]),  # 0..5, but rank 1 sends until 7
+        (6, 2, 0, [0, 0, 0, 0]),  # 7..12: rank 0 has heard rank 1 by 7
+        (7, 0, 1, [1, 0, 0, 0, 7]),  # 7..13
+        (7, 1, 2, [2, 0, 0, 0, 8, 9]),  # 7..14
+    ]
+    assert world.now == 14
+
+
+def test_padding_is_found_out():
+    """Negative control: rows sent whole reach everybody, but their bytes are too many."""
+    sizes = [3, 0, 5]
+    _, _, world = gathered("bruck", [np.zeros(5, np.uint8) for _ in sizes], 5)
+    at = theory.gathered("bruck", sizes, DYADIC.alpha, DYADIC.beta)
+    assert cost(world)[0] == at.messages
+    assert cost(world)[1] > at.bytes
+
+
+@pytest.mark.parametrize("name", GATHERS)
+def test_allgather_refuses_rows_that_do_not_fit(name):
     for payload, shape in [(3, (2, 2)), (1, (3, 1)), (1, (2,))]:
         with pytest.raises(BufferMismatch, match="rows"):
             World(2).run(
-                lambda comm, _, p=payload, s=shape: allgather(
+                lambda comm, _, p=payload, s=shape: allgathers[name](
                     comm, np.zeros(p, np.uint8), np.zeros(s, np.uint8)
                 )
             )

@@ -21,12 +21,21 @@ COSTS = {
     "local:3 / allreduce:ring / identity / whole / sgd:0.1": lambda n: ALLREDUCE["ring"].at(
         n=n, b=D, w=W, **UNITS
     ),
-    "bsp / allreduce / ef+topk:0.3 / whole / sgd:0.1": lambda n: ALLGATHER["ring"].at(
+    "bsp / allreduce / ef+topk:0.3 / whole / sgd:0.1": lambda n: ALLGATHER["bruck"].at(
         n=n, b=int(PAYLOAD["topk"](216, W)), **UNITS
     ),
-    "bsp / allreduce / sign / whole / sgd:0.1": lambda n: ALLGATHER["ring"].at(
+    "bsp / allreduce / sign / whole / sgd:0.1": lambda n: ALLGATHER["bruck"].at(
         n=n, b=int(PAYLOAD["sign"](D, W)), **UNITS
     ),
+    "bsp / allreduce:gather=ring / sign / whole / sgd:0.1": lambda n: ALLGATHER["ring"].at(
+        n=n, b=int(PAYLOAD["sign"](D, W)), **UNITS
+    ),
+    "bsp / allreduce:torus / identity / whole / sgd:0.1": lambda n: ALLREDUCE["torus"].at(
+        n=n, b=D, w=W, **UNITS
+    ),
+    "bsp / allreduce:hierarchical / identity / whole / sgd:0.1": lambda n: ALLREDUCE[
+        "hierarchical"
+    ].at(n=n, b=D, w=W, **UNITS),
     "bsp / gossip:ring / identity / whole / sgd:0.1": lambda n: gossip(2).at(
         n=n, b=D, w=W, **UNITS
     ),

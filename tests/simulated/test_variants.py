@@ -15,7 +15,7 @@ from mpiddl.architecture.topology import contraction, topologies
 from mpiddl.comm.simulated import Network
 from mpiddl.errors import Diverged
 from mpiddl.optim import Seats
-from mpiddl.optim.rates import Decreasing
+from mpiddl.optim.rates import decreasing
 from mpiddl.optim.sgd import SGD
 from mpiddl.problems import problems
 from mpiddl.train import Run, simulate
@@ -184,7 +184,7 @@ def test_uneven_shards_average_to_the_full_gradient(n):
 def test_decreasing_steps_make_a_running_mean():
     problem = problems["iso"](2, seed=0, radius=3.0)
     base = Variant.parse("bsp / allreduce / identity / whole / sgd:1")
-    rule = SGD(Decreasing(mu=1.0, a=1.0))
+    rule = SGD(decreasing(mu=1.0, a=1.0))
     variant = Variant(base.sync, base.architecture, base.channel, base.schedule, Seats(None, rule))
     noise = [problem.batch(w, t) for t in range(30) for w in range(2)]
     assert np.allclose(models(variant, problem, 30)[0], -np.mean(noise, axis=0), atol=1e-14)

@@ -6,7 +6,21 @@ import numpy as np
 import pytest
 
 from theory import wire
-from theory.cost import ALLGATHER, ALLREDUCE, BARRIER, Cost, ceil_log2, floor_log2, gossip
+from theory.cost import (
+    ALLGATHER,
+    ALLREDUCE,
+    BARRIER,
+    Cost,
+    allreduce,
+    ceil_log2,
+    floor_log2,
+    gathered,
+    gossip,
+    gossip_by,
+    parameter_server,
+    square_side,
+)
+from theory.cost.double_tree import pieces
 
 SIZES = (0, 1, 2, 5, 7, 24, 1000)
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 13, 16, 100)
@@ -58,7 +72,12 @@ def test_three_ranks_by_hand() -> None:
     assert counts["recursive_doubling"] == (1 + 2 + 1, 5 + 2 * 5 + 5)
     assert counts["halving_doubling"] == (1 + 2 + 2 + 1, 5 + (2 + 3) + (3 + 2) + 5)
     assert counts["tree"] == (4, 20)
+    assert counts["torus"] == counts["ring"], "three ranks are one column"
+    assert counts["hierarchical"] == counts["halving_doubling"]
+    assert counts["double_tree"] == (2 * 2 * 2, 2 * (3 + 3) + 2 * (2 + 2)), "2 trees of 2 edges"
     assert ALLGATHER["ring"].at(n=3, b=5).bytes == 3 * 2 * 5
+    assert ALLGATHER["bruck"].at(n=3, b=5).messages == 3 + 3
+    assert ALLGATHER["bruck"].at(n=3, b=5).bytes == 3 * (4 + 5) + 3 * (4 + 5)
     assert BARRIER.at(n=3, b=0, al=1.0) == BARRIER.at(n=3, b=9, al=1.0)
     assert BARRIER.at(n=3, b=0, al=1.0).messages == 6
     assert gossip(2).at(n=3, b=5, al=1.0, be=1.0).time == 2 * (1 + 5)
@@ -124,6 +143,93 @@ def test_impossible_numbers_are_refused() -> None:
         ALLREDUCE["ring"].at(n=2, b=1, be=-1.0)
 
 
+def test_six_ranks_in_two_levels_by_hand() -> None:
+    """Three rows of 2 with halves 3, 2; between them (n = 3) thirds, or a fold and halves."""
+    torus = ALLREDUCE["torus"].at(n=6, b=5, al=1.0)
+    assert torus.messages == 2 * 6 * 1 + 2 * 6 * 2
+    assert torus.time == 2 * 1 + 2 * 2
+    assert ALLREDUCE["torus"].at(n=6, b=5, be=1.0).time == 2 * 3 + 2 * 2 * 1
+    assert ALLREDUCE["torus"].at(n=6, b=5, ga=1.0).time == 3 + 2 * 1
+    nodes = ALLREDUCE["hierarchical"].at(n=6, b=5, al=1.0)
+    assert nodes.messages == 2 * 6 * 1 + 2 * (1 + 2 + 2 + 1)
+    assert nodes.time == 2 * 1 + (1 + 2 + 1)
+    assert ALLREDUCE["hierarchical"].at(n=6, b=5, be=1.0).time == 2 * 3 + (3 + 2 * 2 + 3)
+    assert ALLREDUCE["hierarchical"].at(n=6, b=5, ga=1.0).time == 3 + (3 + 2)
+
+
+def test_groups() -> None:
+    assert [square_side(n) for n in (1, 2, 7, 12, 16, 32, 36)] == [1, 1, 1, 3, 4, 4, 6]
+    numbers = {"al": 1.0, "be": 0.5, "ga": 0.25}
+    for n, b in [(12, 7), (12, 0), (13, 5)]:
+        ring, halves = (ALLREDUCE[k].at(n=n, b=b, **numbers) for k in ("ring", "halving_doubling"))
+        for text in ("torus:1", f"torus:{n}", f"hierarchical:{n}"):
+            assert allreduce(text).at(n=n, b=b, **numbers) == ring
+        assert allreduce("hierarchical:1").at(n=n, b=b, **numbers) == halves
+    assert allreduce("torus:3").at(n=12, b=7, **numbers) == ALLREDUCE["torus"].at(
+        n=12, b=7, **numbers
+    )
+    assert allreduce("native") is None
+    assert allreduce("ring") is ALLREDUCE["ring"]
+
+
+def test_a_double_tree_of_two_ranks_is_a_pipeline() -> None:
+    """Each is the root of one tree: both halves cross at once, piece after piece."""
+    assert [int(pieces(b, 4, 8)) for b in (0, 1, 4, 5, 8, 9)] == [1, 1, 1, 2, 2, 3]
+    cost = ALLREDUCE["double_tree"]
+    for b, w in [(0, 8), (1, 4), (7, 8), (2**17, 4)]:  # 2^17 entries: 2 pieces of 128 KB
+        at = cost.at(n=2, b=b, w=w, al=1.0, be=1.0, ga=1.0)
+        count = int(pieces(b, w, 2**17))
+        longest = -(-b // 2) * w
+        assert (at.messages, at.bytes) == (4 * count, 2 * b * w)
+        assert at.time == 2 * count + 3 * longest
+
+
+def test_recorded_lengths() -> None:
+    # ring of 3: 1 and 2 and 0 bytes; whoever sends 2 bytes holds its neighbours up
+    ring = gathered("ring", [1, 2, 0], al=1.0, be=1.0)
+    assert (ring.messages, ring.bytes, ring.time) == (6, 6, 6.0)
+    bruck = gathered("bruck", [1, 2, 0], al=1.0, be=1.0)
+    assert (bruck.messages, bruck.bytes, bruck.time) == (6, 30, 14.0)
+    for name in ALLGATHER:
+        for n in (1, 2, 5, 8):
+            alike = gathered(name, [9] * n, al=0.5, be=0.25)
+            assert alike == ALLGATHER[name].at(n=n, b=9, al=0.5, be=0.25)
+
+
+def test_gossip_on_any_graph() -> None:
+    eye = np.eye(6)
+    ring = eye + np.roll(eye, 1, axis=1) + np.roll(eye, -1, axis=1)
+    numbers = {"n": 6, "b": 5, "w": 4, "al": 1.0, "be": 1.0}
+    assert gossip_by(ring).at(**numbers) == gossip(2).at(**numbers)
+    assert gossip_by(np.ones((6, 6))).at(**numbers) == gossip(5).at(**numbers)
+    one_way = eye + np.roll(eye, 1, axis=1)
+    assert gossip_by(one_way).at(**numbers) == gossip(1).at(**numbers)
+    star = eye.copy()
+    star[0], star[:, 0] = 1, 1
+    at = gossip_by(star).at(**numbers)
+    assert (at.messages, at.bytes) == (10, 10 * 20)
+    assert np.isnan(at.time), "a star is not circulant"
+    assert gossip_by(np.eye(1)).at(n=1, b=5).messages == 0
+
+
+def test_parameter_server() -> None:
+    """Every number by hand: 4 workers, a push and an answer each way."""
+    numbers = {"n": 4, "b": 10, "w": 1, "al": 1.0, "be": 1.0}
+    one = parameter_server(1).at(**numbers)
+    assert (one.messages, one.bytes, one.time) == (8, 80, 2 * 4 * 11.0)
+    two = parameter_server(2).at(**numbers)
+    assert (two.messages, two.bytes, two.time) == (16, 80, 2 * 4 * 6.0)
+    beside = parameter_server().at(**numbers)  # shards 3, 3, 2, 2; 3 others each
+    assert (beside.messages, beside.bytes, beside.time) == (24, 60, 2 * 3 * 4.0)
+    assert parameter_server().at(n=4, b=2).messages == 2 * 3 * 2, "two shards are empty"
+    assert parameter_server(8).at(n=4, b=2).messages == 2 * 4 * 2
+    for servers in (None, 1, 3):
+        empty = parameter_server(servers).at(n=4, b=0, al=1.0)
+        assert (empty.messages, empty.bytes, empty.time) == (0, 0, 0.0)
+    alone = parameter_server().at(n=1, b=9, al=1.0)
+    assert (alone.messages, alone.bytes, alone.time) == (0, 0, 0.0)
+
+
 def test_gossip_has_no_more_neighbours_than_ranks() -> None:
     assert [gossip(2).at(n=n, b=3, w=4).messages for n in (1, 2, 3, 8)] == [0, 2, 6, 16]
 
@@ -132,4 +238,3 @@ def test_payloads() -> None:
     assert [int(wire.identity(b, 4)) for b in (0, 3)] == [0, 12]
     assert int(wire.topk(3, 8)) == 36
     assert [int(wire.sign(b, 4)) for b in (0, 1, 8, 9)] == [4, 5, 5, 6]
-    assert set(wire.PAYLOAD) == {"identity", "topk", "sign"}

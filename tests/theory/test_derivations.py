@@ -31,12 +31,18 @@ NAMES = {
     "bsp-sc-const",
     "bsp-sc-decreasing",
     "bsp-convex",
+    "bsp-sc-sampling",
+    "gd-convex",
+    "local-sgd-convex-iid",
     "local-sgd-sc-iid",
     "local-sgd-nonconvex",
     "local-sgd-nonconvex-iid",
     "gossip-consensus",
     "dpsgd-nonconvex-atc",
+    "dpsgd-nonconvex-cta",
     "ef-sgd-nonconvex",
+    "asgd-nonconvex",
+    "ssp-nonconvex",
 }
 
 # Somewhere inside the domain of every theorem.
@@ -47,6 +53,8 @@ POINT = {
     "gam": 0.01,
     "L": 1.0,
     "mu": 0.25,
+    "Lmax": 2.0,
+    "ss": 0.7,
     "Delta": 2.0,
     "R2": 3.0,
     "sigma2": 1.5,
@@ -55,6 +63,11 @@ POINT = {
     "delta": 0.5,
     "a": 20.0,
     "C0": 1.0,
+    "Pw": 4,
+    "s": 1.0,
+    "taumax": 9.0,
+    "tauC": 3.0,
+    "tauavg": 2.5,
 }
 
 
@@ -142,9 +155,17 @@ def test_evaluation_agrees_with_sympy(name):
         ("local-sgd-nonconvex", {"T": 98}, "Mod(T, H)"),
         ("gossip-consensus", {"lam": 1.0}, "lam < 1"),
         ("dpsgd-nonconvex-atc", {"gam": 0.9}, "lam*(L*gam + 1) < 1"),
+        ("dpsgd-nonconvex-cta", {"gam": 0.5}, "L*gam + lam < 1"),
+        ("gd-convex", {"gam": 1.01}, "L*gam <= 1"),
+        ("bsp-sc-sampling", {"gam": 1.01, "n": 1}, "gam*(L*(1 - 1/n) + 2*Lmax/n) <= 1"),
+        ("bsp-sc-sampling", {"Lmax": 0.5}, "L <= Lmax"),
+        ("local-sgd-convex-iid", {"T": 98}, "Mod(T, H)"),
         ("ef-sgd-nonconvex", {"delta": 0.01}, "< 1"),
         ("ef-sgd-nonconvex", {"delta": 1.5}, "delta <= 1"),
         ("bsp-nonconvex", {"sigma2": -1.0}, "sigma2 >= 0"),
+        ("asgd-nonconvex", {"taumax": 1e4}, "taumax"),
+        ("asgd-nonconvex", {"tauavg": 4.0}, "tauavg <= tauC"),
+        ("ssp-nonconvex", {"s": 1e3}, "<= 1"),
     ],
 )
 def test_a_violated_condition_is_named(name, values, violated):

@@ -137,8 +137,9 @@ def test_compressors_contract(name: str, k: int) -> None:
 
 def test_noise_and_starts_depend_on_the_seed_alone() -> None:
     few, many = replace(LOCAL, seeds=2), replace(LOCAL, seeds=5)
-    np.testing.assert_array_equal(draw(few, 3, 1.0), draw(many, 3, 1.0)[:2])
-    shared = draw(replace(few, noise="shared"), 3, 1.0)
+    oracle = LOCAL.oracle()
+    np.testing.assert_array_equal(draw(few, oracle), draw(many, oracle)[:2])
+    shared = draw(replace(few, noise="shared"), oracle)
     assert np.all(shared == shared[:, :, :1])
     assert not np.array_equal(scattered(0, 4, 3), scattered(1, 4, 3))
 

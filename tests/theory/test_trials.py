@@ -35,7 +35,15 @@ def test_every_theorem_is_tried_and_broken() -> None:
 
 def test_every_stage_that_can_break_is_broken() -> None:
     broken = {t.control.fails for t in TRIALS if t.control is not None}
-    assert broken == {"conditions", "identity", "noise", "unbiased", "contraction", "perturbation"}
+    assert broken == {
+        "conditions",
+        "identity",
+        "noise",
+        "unbiased",
+        "contraction",
+        "perturbation",
+        "delays",
+    }
 
 
 def test_trials_are_small_enough_for_real_processes() -> None:

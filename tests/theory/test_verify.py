@@ -11,6 +11,7 @@ import pytest
 from theory import report as reporting
 from theory.__main__ import main
 from theory.catalogue import THEOREMS
+from theory.compressors import CONSTANTS
 from theory.report import Report, as_json, verify
 from theory.trials import TRIALS, Control, Trial
 
@@ -46,7 +47,7 @@ def test_verify_writes_every_number(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_list_and_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     listed = capsys.readouterr().out
-    assert all(name in listed for name in THEOREMS)
+    assert all(name in listed for name in (*THEOREMS, *CONSTANTS))
     assert main(["show", "dpsgd-nonconvex-atc"]) == 0
     shown = capsys.readouterr().out
     for word in ("source", "assumes", "condition", "where", "tuned gam", "step 1 ", "limit"):

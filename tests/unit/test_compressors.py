@@ -6,13 +6,19 @@ import numpy as np
 import pytest
 
 from mpiddl.compression import Contractive, Key, compressors
+from mpiddl.compression.qsgd import QSGD
+from mpiddl.compression.randk import RandK
 from mpiddl.compression.topk import TopK
 from mpiddl.errors import ConfigurationError
 from theory import wire as formulas
 
 SIZES = (0, 1, 7, 8, 9, 1000)
 KEY = Key(seed=7, speaker=0, bucket=0)
-every_compressor = pytest.mark.parametrize("name", list(compressors))
+CASES = [
+    *compressors,
+    *("topk:0.3", "randk:0.3", "randk:0.3,mask=shared", "qsgd:1", "qsgd:4", "qsgd:300"),
+]
+every_compressor = pytest.mark.parametrize("name", CASES)
 every_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
@@ -44,6 +50,7 @@ def test_quality_holds_on_every_vector(name, dtype, b):
         errors = np.array([((draw - v.astype(float)) ** 2).sum() for draw in draws])
         lowest = errors.mean() - 4 * errors.std() / np.sqrt(len(errors))
         factor = 1 - quality.delta if isinstance(quality, Contractive) else quality.omega
+        assert 0 < quality.delta <= 1
         bound = factor * (v.astype(float) ** 2).sum()
         assert lowest <= bound * (1 + 100 * np.finfo(dtype).eps) + 1e-30
 
@@ -84,13 +91,28 @@ def test_a_vector_of_nan_is_never_hidden(name, b):
     assert not np.isfinite(out).all()
 
 
-@pytest.mark.parametrize("name", ["identity", "topk", "sign"])
+@pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("my_")])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_one_entry_that_is_not_finite_is_not_hidden_either(name, bad):
-    v = np.zeros(1000)
+@pytest.mark.parametrize("size", [1.0, 1e30])
+def test_one_entry_that_is_not_finite_is_not_hidden_either(name, bad, size):
+    v = np.random.default_rng(0).standard_normal(1000) * size
     v[333] = bad
-    out, _ = roundtrip(compressors.parse(name), v)
+    with np.errstate(invalid="ignore"):  # numbers beside it may go the same way
+        out, _ = roundtrip(compressors.parse(name), v)
     assert not np.isfinite(out).all()
+
+
+@pytest.mark.filterwarnings("error")
+@every_compressor
+@every_dtype
+@pytest.mark.parametrize("decade", [-0.9, -0.5, 0.5, 0.9])
+def test_sizes_of_numbers_do_not_matter(name, dtype, decade):
+    """Squares and scales of numbers near the limits of the type neither overflow nor vanish."""
+    unit = np.random.default_rng(1).choice([-1.0, -0.5, 0.25, 1.0], 100).astype(dtype)
+    scale = dtype(2.0 ** round(decade * np.finfo(dtype).maxexp))
+    compressor = compressors.parse(name)
+    small, large = roundtrip(compressor, unit)[0], roundtrip(compressor, unit * scale)[0]
+    assert np.allclose(large, small * scale, rtol=30 * np.finfo(dtype).eps)
 
 
 @every_compressor
@@ -110,11 +132,16 @@ def test_text_parses_back(name):
 @pytest.mark.parametrize("b", SIZES)
 def test_bytes_that_travel_are_those_of_the_formula(dtype, b):
     w, v = np.dtype(dtype).itemsize, np.ones(b, dtype)
-    top = TopK(0.3)
+    top, drawn = TopK(0.3), RandK(0.3)
     assert roundtrip(compressors.parse("identity"), v)[1] == formulas.identity(b, w)
     assert roundtrip(compressors.parse("sign"), v)[1] == formulas.sign(b, w)
+    assert roundtrip(compressors.parse("fp16"), v)[1] == formulas.fp16(b, w)
     assert roundtrip(top, v)[1] == formulas.topk(top.count(b), w)
+    assert roundtrip(drawn, v)[1] == formulas.randk(drawn.count(b), w)
+    for s in (1, 2, 3, 4, 7, 8, 255, 256, 32767):
+        assert roundtrip(QSGD(s), v)[1] == formulas.qsgd(b, w, s)
     assert roundtrip(top, v)[1] != formulas.topk(top.count(b) + 1, w)
+    assert roundtrip(QSGD(7), v)[1] != formulas.qsgd(b + 2, w, 7)
 
 
 @pytest.mark.parametrize("b", [2, 3, 1000])
@@ -128,16 +155,17 @@ def test_topk_keeps_the_largest_and_breaks_ties_by_index(b):
 
 
 @pytest.mark.parametrize("ratio", [0, -0.1, 1.5, float("nan"), "many"])
-def test_topk_refuses_a_share_outside_0_1(ratio):
-    with pytest.raises(ConfigurationError, match="share of entries"):
-        TopK(ratio)
+def test_a_share_outside_0_1_is_refused(ratio):
+    for kind in (TopK, RandK):
+        with pytest.raises(ConfigurationError, match=f"{kind.name} needs the share of entries"):
+            kind(ratio)
 
 
 @pytest.mark.parametrize(
     ("ratio", "b", "k"), [(1e-9, 1000, 1), (1, 7, 7), (0.5, 3, 2), (0.1, 0, 0)]
 )
-def test_topk_counts(ratio, b, k):
-    assert TopK(ratio).count(b) == k
+def test_counts(ratio, b, k):
+    assert TopK(ratio).count(b) == RandK(ratio).count(b) == k
 
 
 def test_signs_of_zeros_are_their_sign_bits():

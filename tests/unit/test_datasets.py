@@ -38,6 +38,23 @@ def test_breast_cancer_is_the_known_set():
     assert np.isfinite(features).all()
 
 
+def test_diabetes_is_the_known_set():
+    features, targets = load("diabetes")
+    assert features.shape == (442, 10)
+    assert features[0].tolist() == [59, 2, 32.1, 101, 157, 93.2, 38, 4, 4.8598, 87]
+    assert np.bincount(features[:, 1].astype(int)).tolist() == [0, 235, 207]
+    assert (targets.min(), targets.max(), targets[0]) == (25, 346, 151)
+
+
+def test_digits_are_the_known_set():
+    features, labels = load("digits")
+    assert features.shape == (1797, 64)
+    assert features.dtype == np.uint8
+    assert (features.min(), features.max()) == (0, 16)
+    assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
+    assert labels[:12].tolist() == [*range(10), 0, 1]
+
+
 def test_every_set_that_ships_loads_and_comes_with_its_licence():
     folder = resources.files("mpiddl.problems") / "data"
     notice = (folder / "LICENSE-data.md").read_text("utf-8")
@@ -46,7 +63,7 @@ def test_every_set_that_ships_loads_and_comes_with_its_licence():
     for name in names:
         features, labels = load(name.removesuffix(".npy"))
         assert features.dtype.name in ("float32", "float64", "uint8")
-        assert labels.dtype == np.uint8
+        assert labels.dtype in (np.uint8, np.float64)
         assert len(features) == len(labels)
         assert name in notice
 

@@ -93,6 +93,24 @@ def test_loss_gradient_and_accuracy_are_the_formulas():
     assert problem.loss(np.zeros(5)) == pytest.approx(np.log(2))
 
 
+def test_the_nonconvex_penalty_is_the_formula_and_bends_down():
+    problem, m = problems["logistic_nonconvex"](1, 0, alpha=10.0), 569
+    v = breast_cancer(1, 0)._wide
+    for x in points(31, 5):
+        z = v @ x
+        loss = np.mean(np.log1p(np.exp(-z))) + 10.0 * np.sum(x * x / (1 + x * x))
+        slope = v.T @ (-1 / (1 + np.exp(z))) / m + 20.0 * x / (1 + x * x) ** 2
+        assert problem.loss(x) == pytest.approx(loss, rel=1e-13)
+        assert np.allclose(problem.full_gradient(x), slope, rtol=1e-12)
+    along = np.eye(31)[3]
+    ahead, behind = (problem.full_gradient(along * (1 + h))[3] for h in (1e-5, -1e-5))
+    assert ahead < behind, "f is concave here, so it has no mu"
+    known = problem.constants
+    assert (known.mu, known.f_star, problem.optimum) == (None, None, None)
+    assert known.L == pytest.approx(3.3304 - 0.01 + 20, abs=5e-5)
+    assert known.sigma2 == breast_cancer(1, 0).constants.sigma2
+
+
 def test_refusals_keep_their_limits():
     z = np.array([-np.inf, -800.0, 0.0, 800.0, np.inf])
     assert refusals(z).tolist() == [1.0, 1.0, 0.5, 0.0, 0.0]

@@ -11,7 +11,7 @@ from mpiddl.compression.direct import Direct
 from mpiddl.compression.identity import Identity
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Seats
-from mpiddl.optim.rates import Decreasing
+from mpiddl.optim.rates import decreasing
 from mpiddl.optim.sgd import SGD
 from mpiddl.schedule.whole import Whole
 from mpiddl.synchronization.bsp import BSP
@@ -88,6 +88,7 @@ def test_where_gradients_travel_the_step_is_taken_outside():
 
 
 def test_decreasing_steps_are_part_of_the_text():
-    seats = Seats(None, SGD(Decreasing(mu=0.5, a=2)))
+    seats = Seats(None, SGD(decreasing(mu=0.5, a=2)))
     variant = Variant(BSP(), AllReduce(), Direct(Identity()), Whole(), seats)
-    assert "Decreasing(mu=0.5, a=2)" in str(variant)
+    assert str(variant) == "bsp / allreduce / identity / whole / sgd:1.0@decay:2"
+    assert Variant.parse(str(variant)) == variant

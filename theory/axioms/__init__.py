@@ -6,6 +6,6 @@ of inner products that `theory.identities` proves. The letters are those of `the
 """
 
 from theory.axiom import AXIOMS
-from theory.axioms import functions, geometry, workers
+from theory.axioms import compressors, delays, functions, geometry, sampling, workers
 
-__all__ = ["AXIOMS", "functions", "geometry", "workers"]
+__all__ = ["AXIOMS", "compressors", "delays", "functions", "geometry", "sampling", "workers"]

@@ -10,7 +10,7 @@ from theory.forms import Form, Scalar, Vector, inner
 from theory.statement import Assumption, Status
 from theory.symbols import symbol
 
-L, mu = symbol("L"), symbol("mu")
+L, Ltil, mu = symbol("L"), symbol("Ltil"), symbol("mu")
 
 NESTEROV = "Nesterov 2004, Introductory Lectures on Convex Optimization, chapters 1.2 and 2.1"
 
@@ -46,6 +46,12 @@ def strong_convex_gap(gap: Scalar, gradient: Vector, offset: Vector) -> Terms:
     }
 
 
+@axiom(Status.SAMPLED, NESTEROV, Assumption.STRONGLY_CONVEX)
+def quadratic_growth(gap: Scalar, offset: Vector) -> Terms:
+    """For mu-strongly convex f, f(x) - f* >= (mu/2)|x - x*|^2."""
+    return {"gap": Form.of(gap), "curvature": -mu / 2 * inner(offset, offset)}
+
+
 @axiom(Status.SAMPLED, NESTEROV, Assumption.CONVEX, Assumption.SMOOTH)
 def convex_smooth_gap(gap: Scalar, gradient: Vector, offset: Vector) -> Terms:
     """For convex L-smooth f, f(x) - f* <= <grad f(x), x - x*> - |grad f(x)|^2 / (2 L)."""
@@ -53,6 +59,23 @@ def convex_smooth_gap(gap: Scalar, gradient: Vector, offset: Vector) -> Terms:
         "gap": Form.of(gap, -1),
         "slope": inner(gradient, offset),
         "gradient": -1 / (2 * L) * inner(gradient, gradient),
+    }
+
+
+@axiom(Status.SAMPLED, NESTEROV, Assumption.CONVEX, Assumption.SMOOTH)
+def interpolation(
+    here: Scalar, there: Scalar, gradient: Vector, gradient_there: Vector, step: Vector
+) -> Terms:
+    """For convex L-smooth f, f(y) >= f(x) + <grad f(x), y-x> + |grad f(y) - grad f(x)|^2 / (2 L).
+
+    These inequalities, for all pairs of finitely many points, say all that there is to say about f.
+    """
+    apart = gradient_there - gradient
+    return {
+        "f(x)": Form.of(here, -1),
+        "f(y)": Form.of(there),
+        "slope": -1 * inner(gradient, step),
+        "gradients": -1 / (2 * L) * inner(apart, apart),
     }
 
 
@@ -86,6 +109,15 @@ def strongly_cocoercive(gradients: Vector, points: Vector) -> Terms:
 def smooth(gradients: Vector, points: Vector) -> Terms:
     """For L-smooth f, |grad f(x) - grad f(y)|^2 <= L^2 |x - y|^2."""
     return {"points": L**2 * inner(points, points), "gradients": -1 * inner(gradients, gradients)}
+
+
+@axiom(Status.SAMPLED, "hypothesis Ltil", Assumption.SMOOTH_ON_AVERAGE)
+def smooth_on_average(gradients: Vector, points: Vector) -> Terms:
+    """On average over workers |grad f_i(x) - grad f_i(y)|^2 <= Ltil^2 |x - y|^2."""
+    return {
+        "points": Ltil**2 * inner(points, points),
+        "gradients": -1 * inner(gradients, gradients),
+    }
 
 
 @axiom(Status.SAMPLED, NESTEROV, Assumption.STRONGLY_CONVEX)

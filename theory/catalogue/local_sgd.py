@@ -1,4 +1,7 @@
-"""Local SGD: every worker steps alone, x_i <- x_i - gam g_i(x_i); every H steps all average."""
+"""Local SGD: every worker steps alone, x_i <- x_i - gam g_i(x_i); every H steps all average.
+
+Without convexity; with it: `local_sgd_convex`.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,16 @@ import sympy as sp
 
 from theory import lemmas
 from theory.derivation import Proof, Refused
-from theory.forms import Scalar, Vector, inner
-from theory.lemmas import NOISE, F, sq
-from theory.moves import average, unroll
+from theory.moves import average
 from theory.positivity import Domain
 from theory.statement import INDEPENDENT_NOISE, Assumption, Kind, Measure, Source
 from theory.symbols import symbol
 from theory.theorem import Limit, Theorem, Tuned
-from theory.tuning import K, enlarge, log_step, power_step
+from theory.tuning import power_step
 
-n, T, H, k, gam, L, mu = (symbol(x) for x in ("n", "T", "H", "k", "gam", "L", "mu"))
-Delta, R2, sigma2, zeta2 = (symbol(x) for x in ("Delta", "R2", "sigma2", "zeta2"))
+n, T, H, k, gam, L = (symbol(x) for x in ("n", "T", "H", "k", "gam", "L"))
+Delta, sigma2, zeta2 = (symbol(x) for x in ("Delta", "sigma2", "zeta2"))
 
-X_NEXT = Scalar("X'")
 HALF = sp.Rational(1, 2)
 
 # Step k of a round: sqrt(D_k) <= DRIFT + SPREAD.
@@ -49,33 +49,6 @@ def nonconvex_iid(proof: Proof) -> sp.Expr:
     atom, growth = lemmas.consensus(proof, iid=True)
     spread, proof.perturbation = average(proof, atom, growth.squared, APART_IID)
     return lemmas.perturbed(proof, spread, atom)
-
-
-def strongly_convex_iid(proof: Proof) -> sp.Expr:
-    """Equal functions: D grows by the noise only; the mean contracts by 1 - gam mu."""
-    z, g = Vector.stack("z"), Vector.stack("g")
-    zbar, z_dev = z.part("mean"), z.part("deviation")
-    gbar, g_dev = g.part("mean"), g.part("deviation")
-    spread = proof.define(Scalar("D'"), z_dev - gam * (g_dev + NOISE.part("deviation")))
-    spread = lemmas.deviation_noise(proof, lemmas.drop_noise(proof, spread))
-    spread = lemmas.nonexpansive(proof, spread, z_dev, g_dev)
-    worst = unroll(proof, spread, sq(z_dev), Scalar("D'"), sp.Integer(0), steps=H - 1)
-
-    gaps, lowest = Scalar("mean_i f(x_i) - f*"), Scalar("f(y) - f*")
-    claim = proof.define(X_NEXT, zbar - gam * (gbar + NOISE.part("mean")))
-    claim = lemmas.mean_noise(proof, lemmas.drop_noise(proof, claim))
-    (cross,) = inner(zbar, gbar).terms
-    curved = proof.absorb(proof.axiom("strong_convex_gap", gaps, g, z), sq(z_dev))
-    claim = proof.substitute(claim, curved, cross)
-    claim = proof.substitute(claim, proof.axiom("descent", gaps, F, g, -z_dev), gaps)
-    # f* <= f(y), y = xbar - gbar / L, gives |gbar|^2 <= 2 L (f(xbar) - f*) + L^2 D.
-    below = proof.axiom("descent", gaps, lowest, g, -z_dev - 1 / L * gbar)
-    below = proof.substitute(below, proof.axiom("convex_lower", gaps, F, g, -z_dev), gaps)
-    below = proof.absorb(below, lowest)
-    claim = proof.substitute(claim, below, sq(gbar))
-    claim = proof.absorb(claim, F, at={gam: 1 / L})
-    claim = proof.substitute(claim, proof.bounded(sq(z_dev), worst, "within a round"), sq(z_dev))
-    return unroll(proof, claim, sq(zbar), X_NEXT, R2, forever=True)
 
 
 def short_rounds(bound: sp.Expr, domain: Domain) -> sp.Expr:
@@ -113,13 +86,6 @@ WANG_JOSHI = Source(
     "communication-efficient SGD algorithms",
     "arXiv:1808.07576; explicit constants by the pq-lemma",
 )
-KHALED = Source(
-    "Khaled, Mishchenko, Richtarik",
-    2020,
-    "Tighter theory for local SGD on identical and heterogeneous data",
-    "arXiv:1909.04746; smaller constants",
-)
-
 THEOREMS = (
     Theorem(
         name="local-sgd-nonconvex",
@@ -168,38 +134,6 @@ THEOREMS = (
         equivalent={
             f"minkowski#1.w~ {kind}": "equal functions have w = 0, whatever its factor"
             for kind in ("doubled", "negated")
-        },
-    ),
-    Theorem(
-        name="local-sgd-sc-iid",
-        source=KHALED,
-        measure=Measure.DIST,
-        statement="x_i <- x_i - gam g_i(x_i); every H steps x_i <- mean_j x_j. Equal start.",
-        assumes=frozenset(
-            {Assumption.SMOOTH, Assumption.CONVEX, Assumption.STRONGLY_CONVEX, Assumption.EQUAL}
-        )
-        | INDEPENDENT_NOISE,
-        conditions=(gam * L <= 1,),
-        bound=(1 - gam * mu) ** T * R2
-        + gam * sigma2 / (n * mu)
-        + gam**2 * (L / mu) * (1 + gam * L) * sigma2 * (H - 1) * (1 - 1 / n),
-        derive=strongly_convex_iid,
-        tuned=Tuned(
-            step=sp.log(K) / (mu * T),
-            value=sigma2 * (1 + sp.log(K)) / (n * mu**2 * T)
-            + 2 * L * sigma2 * (H - 1) * (1 - 1 / n) * sp.log(K) ** 2 / (mu**3 * T**2),
-            rate_T=sp.Integer(-1),
-            rate_n=sp.Integer(-1),
-            compute=log_step(1 / L, enlarge((1 + gam * L, sp.Integer(2)))),
-            assuming=(K >= 1, sp.log(K) * L <= mu * T),
-        ),
-        limits=(
-            Limit("bsp-sc-const", {H: 1}, Kind.IMPLIED_BY),
-            Limit("bsp-sc-const", {n: 1}, Kind.IMPLIED_BY),
-        ),
-        equivalent={
-            f"descent#2.f(y) {kind}": "of f(y) only f(y) >= f* is used, so its factor is free"
-            for kind in ("doubled", "dropped")
         },
     ),
 )

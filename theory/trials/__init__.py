@@ -8,15 +8,30 @@ itself must refuse the numbers).
 
 from __future__ import annotations
 
-from theory.trials import bsp, error_feedback, gossip, local_sgd
+from theory.trials import (
+    bsp,
+    delayed,
+    ef21,
+    error_feedback,
+    gd,
+    gossip,
+    local_sgd,
+    sampling,
+    unbiased,
+)
 from theory.trials.trial import Control, Trial
 
 __all__ = ["TRIALS", "Control", "Trial"]
 
 TRIALS: tuple[Trial, ...] = (
     *bsp.trials(),
+    *gd.trials(),
+    *sampling.trials(),
     *local_sgd.trials(),
     *gossip.trials(),
     *error_feedback.trials(),
+    *unbiased.trials(),
+    *ef21.trials(),
+    *delayed.trials(),
 )
 """Every trial, controls next to the trial they break."""

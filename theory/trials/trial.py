@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory.compressed import qualities
 from theory.mixing import lam
-from theory.testbed import Floats, NonConvex, Quadratic, problem
+from theory.testbed import Base, Floats, problem
 
 if TYPE_CHECKING:
     from theory.stages import Stage
@@ -54,14 +55,24 @@ class Trial:
         a of the decreasing step 1 / (mu (t + a)), which then replaces gam.
     topology : str
         Mixing matrix of an exchange; complete: all agree on the mean.
+    order : str
+        atc: adapt, then combine (step, then exchange); cta: gossip and step at once.
     compressor, k : str, int
-        identity, topk (k entries) or sign (scaled); not identity: error feedback SGD.
+        identity, topk and randk (k entries), sign (scaled), qsgd (k levels), loud (broken topk).
     memory : bool
-        Whether what was not sent is kept (error feedback).
+        Whether what was not sent is kept (error feedback), if there is a compressor.
+    refers : bool
+        Whether workers say how they differ from what is believed of them (EF21); needs no memory.
+    masks : str
+        own: every worker draws its own randk; shared: all draw the same.
     noise : str
         own: every worker draws its own; shared: all draw the same; frozen: every step does.
     start : str
         common: all at x0; apart: every worker somewhere else, no gradients (pure gossip).
+    staleness, pace : float or None, str
+        None: all exchange at once. Else a server takes in one gradient a step, T in all, each
+        applied with step size gam; no worker is more clocks ahead (infinite: nobody waits). How
+        fast workers are is in `theory.events.PACES`.
     seeds : int
         Independent repetitions, seeds 0 .. seeds - 1.
     control : Control or None
@@ -77,11 +88,16 @@ class Trial:
     H: int = 1
     offset: float | None = None
     topology: str = "complete"
+    order: str = "atc"
     compressor: str = "identity"
     k: int = 0
     memory: bool = True
+    refers: bool = False
+    masks: str = "own"
     noise: str = "own"
     start: str = "common"
+    staleness: float | None = None
+    pace: str = "random"
     seeds: int = 12
     control: Control | None = None
 
@@ -90,9 +106,9 @@ class Trial:
         broken = self.control.run if self.control else {}
         return replace(self, control=None, **broken)
 
-    def oracle(self) -> Quadratic | NonConvex:
-        """Return the test problem."""
-        return problem(self.problem, self.n, **self.options)
+    def oracle(self) -> Base:
+        """Return the test problem; a server sees one gradient, of one f, at a time."""
+        return problem(self.problem, self.n if self.staleness is None else 1, **self.options)
 
     def as_promised(self, stages: Sequence[Stage]) -> bool:
         """Whether every stage is kept, or, for a control, the stage that must fail has failed."""
@@ -113,7 +129,22 @@ class Trial:
         values = oracle.values | {"T": self.T, "H": self.H, "d": oracle.d}
         values |= {"gam": self.gam} if self.offset is None else {"a": self.offset}
         values["lam"] = lam(self.topology, self.n)
-        values["delta"] = {"identity": 1.0, "topk": self.k / oracle.d, "sign": 1 / oracle.d}[
-            self.compressor
-        ]
-        return values
+        values |= qualities(self.compressor, self.k, oracle.d)
+        if self.refers:  # all f_i have one Hessian; the first messages differ from C(g_i) by
+            first = oracle.gradients(np.broadcast_to(oracle.x0, (self.n, oracle.d)))
+            left = 1 - values["delta"]
+            values |= {"Ltil": oracle.L, "G0": left * float((first**2).sum() / self.n)}
+        return values | self._delays()
+
+    def _delays(self) -> dict[str, float]:
+        """Return what is claimed of delays: what the gate allows, or all that T allows.
+
+        Every other worker has one gradient under way. Even workers without a gate take turns.
+        """
+        if self.staleness is None:
+            return {}
+        others, s = self.n - 1, self.staleness
+        claimed = {"Pw": float(self.n), "tauC": others, "tauavg": others}
+        if np.isfinite(s):
+            return claimed | {"s": s, "taumax": (2 * s + 1) * others}
+        return claimed | {"taumax": others if self.pace == "even" else self.T - 1}

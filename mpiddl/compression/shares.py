@@ -1,0 +1,38 @@
+"""What words that send a share of the entries have in common."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from mpiddl.arrays import Array
+from mpiddl.errors import ConfigurationError
+
+__all__ = ["alarm", "check_share", "kept"]
+
+
+def check_share(name: str, ratio: Any) -> None:
+    """Raise ConfigurationError if `ratio` is not a share of the entries, in (0, 1]."""
+    if not isinstance(ratio, int | float) or not 0 < ratio <= 1:
+        raise ConfigurationError(
+            f"{name} needs the share of entries to send, in (0, 1], found {ratio!r}: "
+            f"write {name}:0.01 for one in a hundred"
+        )
+
+
+def kept(ratio: float, b: int) -> int:
+    """Return the number k = ceil(ratio b) of entries sent of `b`, at least 1 of a non-empty one."""
+    return min(b, max(1, ceil(ratio * b)))
+
+
+def alarm(v: Array) -> Any:
+    """Return 0 if all entries of `v` (b,) are finite, else NaN: added to what is sent, it is heard.
+
+    It is a scalar that stays where `v` is; nothing is read from a device.
+    """
+    if not v.size:
+        return 0.0
+    with np.errstate(invalid="ignore"):
+        return 0 * v.max() + 0 * v.min()

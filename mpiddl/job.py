@@ -1,0 +1,125 @@
+"""A run as data: what is the same on all ranks, and what one rank has afterwards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mpiddl.arrays import Array
+from mpiddl.errors import ConfigurationError
+from mpiddl.ledger import Script
+from mpiddl.problems import Problem
+from mpiddl.record import Curve
+from mpiddl.variant import Variant
+
+__all__ = ["Result", "Run"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one rank has after a run.
+
+    `x` (d,) is its model, `curve` is None on ranks other than 0, `diverged` is None or the
+    (rank, clock) of the first displacement that was not finite. `services` has a row per push that
+    a server took in, with the columns `mpiddl.ledger.FIELDS`; None on ranks other than 0.
+    """
+
+    x: Array
+    curve: Curve | None
+    diverged: tuple[int, int] | None
+    services: Array | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything that is the same on all ranks of a run.
+
+    Parameters
+    ----------
+    variant : Variant
+        The algorithm.
+    problem : Problem
+        What is learnt; its seed is the one seed of the run.
+    clocks : int
+        Number of agreements, at least 1.
+    every : int or None
+        Clocks between two snapshots; None takes about fifty.
+    compute : float or callable
+        Seconds that pass with one gradient, besides its own: a number, or a function of worker
+        and step; virtual in the simulator.
+    script : mapping or None
+        The order in which servers take in what workers say, from `mpiddl.ledger.script_of` of an
+        earlier run; None: as it comes.
+    ends : tuple of int or None
+        Number of clocks of each worker, at most `clocks`, where some end before the others; only
+        where servers hold the model.
+    """
+
+    variant: Variant
+    problem: Problem
+    clocks: int
+    every: int | None = None
+    compute: float | Callable[[int, int], float] = 0.0
+    script: Script | None = None
+    ends: tuple[int, ...] | None = None
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks it needs: workers and servers."""
+        return self.problem.workers + self.variant.architecture.servers
+
+    @property
+    def all_clocks(self) -> tuple[int, ...]:
+        """Number of clocks of each worker."""
+        return self.ends or (self.clocks,) * self.problem.workers
+
+    def check(self, size: int) -> None:
+        """Raise ConfigurationError if this cannot run on `size` ranks; pure."""
+        served = self.variant.architecture.served
+        if self.clocks < 1:
+            raise ConfigurationError(f"a run needs at least 1 clock, found {self.clocks}")
+        if self.ends is not None:
+            self._check_ends(self.ends, served)
+        if self.script is not None:
+            self._check_script(self.script, served)
+        if self.every is not None and self.every < 1:
+            raise ConfigurationError(f"snapshots are 1 clock apart or more, found {self.every}")
+        self.variant.check(self.problem, size)
+
+    def _check_script(self, script: Script, served: bool) -> None:
+        if not served:
+            raise ConfigurationError(
+                f"{self.variant.architecture} has no server that could follow a script: leave it "
+                "out, or use ps"
+            )
+        clocks = {worker: end for worker, end in enumerate(self.all_clocks) if end}
+        for (lane, server), workers in script.items():
+            if Counter(workers) != clocks:
+                raise ConfigurationError(
+                    f"the script of server {server} in lane {lane} is for other clocks than those "
+                    f"of this run, {self.all_clocks}: take it from a run with the same"
+                )
+
+    def _check_ends(self, ends: tuple[int, ...], served: bool) -> None:
+        if not served:
+            raise ConfigurationError(
+                f"{self.variant.architecture} waits for everyone, so no worker can end before the "
+                "others: use ps"
+            )
+        if len(ends) != self.problem.workers or min(ends) < 1 or max(ends) != self.clocks:
+            raise ConfigurationError(
+                f"each of {self.problem.workers} workers ends after 1 to {self.clocks} clocks, "
+                f"one of them after {self.clocks}; found {ends}"
+            )
+
+    def seconds(self, worker: int, step: int) -> float:
+        """Return the seconds that pass with one gradient, besides its own."""
+        return self.compute(worker, step) if callable(self.compute) else self.compute
+
+    @property
+    def signature(self) -> tuple[object, ...]:
+        """What all ranks must agree on."""
+        problem, agreed = self.problem, self.variant.architecture.agreed(self.ranks)
+        learnt = problem.name, problem.seed, problem.layout.shapes
+        return (str(self.variant), agreed, *learnt, *self.all_clocks, self.every)

@@ -1,0 +1,95 @@
+"""What servers note: whom they took in, in which order, and how old was what they gave.
+
+Under an asynchronous run the order in which a server takes in what workers say is the only thing
+that does not follow from the seed. It is written down here, so the run can be made again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from mpiddl.comm import Communicator
+from mpiddl.comm.collectives import naive
+from mpiddl.comm.engine import Task
+
+__all__ = ["FIELDS", "Ledger", "Script", "Service", "script_of"]
+
+Script: TypeAlias = Mapping[tuple[int, int], Sequence[int]]
+
+
+class Service(NamedTuple):
+    """One push that a server took in, and the pull that answered it.
+
+    Parameters
+    ----------
+    lane, server : int
+        The bucket, and the number of the shard's server.
+    worker, clock : int
+        Who spoke, and of which of its clocks.
+    delay : int
+        Pushes that the server took in between the pull at which the worker took its gradient and
+        this push: tau of the theorems.
+    staleness : int
+        Clocks of the slowest worker that were missing in the answer.
+    up_bytes, down_bytes : int
+        Sizes of push and pull; 0 where worker and server are one rank.
+    """
+
+    lane: int
+    server: int
+    worker: int
+    clock: int
+    delay: int
+    staleness: int
+    up_bytes: int
+    down_bytes: int
+
+
+FIELDS = Service._fields
+
+
+class Ledger:
+    """The services of one rank, in the order in which pushes were taken in."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[int]] = []
+
+    def take_in(
+        self, lane: int, server: int, worker: int, clock: int, delay: int, up_bytes: int
+    ) -> list[int]:
+        """Note a push; return its row, to be completed by `answer`."""
+        self.rows.append([lane, server, worker, clock, delay, -1, up_bytes, 0])
+        return self.rows[-1]
+
+    def answer(self, row: list[int], staleness: int, down_bytes: int) -> None:
+        """Note the pull that answers a push."""
+        row[5], row[7] = staleness, down_bytes
+
+    def collect(self, comm: Communicator) -> Task[np.ndarray[Any, np.dtype[np.int64]] | None]:
+        """Bring the rows of all ranks to rank 0: int64 (services, len(FIELDS)), rank by rank."""
+        sizes = np.zeros(comm.size)
+        sizes[comm.rank] = len(self.rows)
+        yield from naive.allreduce(comm, sizes)
+        mine = np.array(self.rows, dtype=np.int64).reshape(-1)
+        if comm.rank != 0:
+            if mine.size:
+                yield comm.isend(mine, 0)
+            return None
+        parts = [mine]
+        for source in range(1, comm.size):
+            if sizes[source]:
+                parts.append(np.empty(int(sizes[source]) * len(FIELDS), np.int64))
+                yield comm.irecv(parts[-1], source)
+        return np.concatenate(parts).reshape(-1, len(FIELDS))
+
+
+def script_of(services: np.ndarray[Any, np.dtype[np.int64]]) -> Script:
+    """Return by (lane, server) the workers in the order in which they were taken in."""
+    script: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for lane, server, worker in services[:, :3].tolist():
+        script[lane, server].append(worker)
+    return dict(script)

@@ -1,0 +1,83 @@
+"""Algorithms that say less than everything."""
+
+from __future__ import annotations
+
+from mpiddl.recipes import recipes
+from mpiddl.variant import Variant
+
+__all__ = [
+    "choco_sgd",
+    "ef21",
+    "ef_signsgd",
+    "fedpaq",
+    "mem_sgd",
+    "qsgd",
+    "qsparse_local_sgd",
+]
+
+
+@recipes.register("qsgd")
+def qsgd(rate: float | str = 0.1, levels: int = 4) -> Variant:
+    """Gradients rounded at random to a few levels, right on average.
+
+    Alistarh et al., "QSGD", NeurIPS 2017.  arXiv:1610.02132
+    """
+    return Variant.parse(f"bsp / allreduce / qsgd:{levels} / whole / sgd:{rate}")
+
+
+@recipes.register("mem_sgd")
+def mem_sgd(rate: float | str = 0.1, ratio: float = 0.1) -> Variant:
+    """The largest entries are said, the others remembered and added to the next.
+
+    Stich, Cordonnier & Jaggi, "Sparsified SGD with memory", NeurIPS 2018.  arXiv:1809.07599
+    """
+    return Variant.parse(f"bsp / allreduce / ef+topk:{ratio} / whole / sgd:{rate}")
+
+
+@recipes.register("ef_signsgd")
+def ef_signsgd(rate: float | str = 0.1) -> Variant:
+    """Signs and one length are said, the error is remembered and added to the next.
+
+    Karimireddy et al., "Error feedback fixes SignSGD and other gradient compression schemes", 2019.
+    arXiv:1901.09847
+    """
+    return Variant.parse(f"bsp / allreduce / ef+sign / whole / sgd:{rate}")
+
+
+@recipes.register("ef21")
+def ef21(rate: float | str = 0.1, ratio: float = 0.1) -> Variant:
+    """What a gradient differs by from what was said before, in its largest entries.
+
+    Richtarik, Sokolov & Fatkhullin, "EF21", NeurIPS 2021.  arXiv:2106.05203
+    """
+    return Variant.parse(f"bsp / allreduce / diff+topk:{ratio} / whole / sgd:{rate}")
+
+
+@recipes.register("qsparse_local_sgd")
+def qsparse_local_sgd(rate: float | str = 0.1, period: int = 4, ratio: float = 0.1) -> Variant:
+    """Local SGD that says the largest entries and remembers the others.
+
+    Basu et al., "Qsparse-local-SGD", NeurIPS 2019.  arXiv:1906.02367
+    """
+    return Variant.parse(f"local:{period} / allreduce / ef+topk:{ratio} / whole / sgd:{rate}")
+
+
+@recipes.register("fedpaq")
+def fedpaq(rate: float | str = 0.1, period: int = 4, levels: int = 4) -> Variant:
+    """FedAvg whose clients round what they say at random, right on average.
+
+    Reisizadeh et al., "FedPAQ", AISTATS 2020.  arXiv:1909.13014
+    """
+    return Variant.parse(f"local:{period} / ps / qsgd:{levels} / whole / sgd:{rate}")
+
+
+@recipes.register("choco_sgd")
+def choco_sgd(
+    rate: float | str = 0.1, gamma: float = 0.2, ratio: float = 0.1, graph: str = "ring"
+) -> Variant:
+    """Gossip in few words: what changed is said, and everyone keeps what it believes of others.
+
+    Koloskova, Stich & Jaggi, ICML 2019.  arXiv:1902.00340
+    """
+    architecture = f"gossip:{graph},gamma={gamma}"
+    return Variant.parse(f"bsp / {architecture} / diff+topk:{ratio} / whole / sgd:{rate}")

@@ -1,0 +1,132 @@
+"""All-gathers, the barrier, gossip and the parameter server.
+
+Letters L = ceil(log2 n) | s servers | e = ceil(b/s), entries of the longest shard | deg neighbours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from theory.cost.forms import Cost, Evaluated, al, b, be, ceil_log2, n, smaller, w
+
+__all__ = ["ALLGATHER", "BARRIER", "gathered", "gossip", "gossip_by", "parameter_server"]
+
+HEADER = 4  # bytes in which Bruck's records say how long they are
+m = b * w
+
+ALLGATHER: dict[str, Cost] = {
+    "ring": Cost(n * (n - 1), n * (n - 1) * m, (n - 1) * (al + be * m)),
+    "bruck": Cost(
+        n * ceil_log2(n),
+        n * (n - 1) * (m + HEADER),
+        ceil_log2(n) * al + (n - 1) * be * (m + HEADER),
+    ),
+}
+"""Everybody's payload of b w bytes on every rank; of different lengths: see `gathered`."""
+
+BARRIER = Cost(n * ceil_log2(n), sp.Integer(0), ceil_log2(n) * al)
+"""Dissemination: in round j rank i tells rank i + 2^j; empty messages."""
+
+
+def gathered(name: str, sizes: Sequence[int], al: float = 0.0, be: float = 0.0) -> Evaluated:
+    """Return the cost of an all-gather of payloads of the recorded lengths, exactly.
+
+    Messages and bytes are the closed forms at the mean length. The time is a recurrence: a
+    transfer starts when both its ends have ended the step before.
+
+    Parameters
+    ----------
+    name : str
+        "ring" or "bruck".
+    sizes : sequence of int
+        Bytes of the payload of every rank.
+    al, be : float
+        Seconds per message and per byte sent.
+    """
+    ranks = len(sizes)
+    ready, latency, slope = [Fraction(0)] * ranks, Fraction(al), Fraction(be)
+    messages = total = 0
+    for distance, sent in (_ring_steps if name == "ring" else _bruck_steps)(sizes):
+        after = list(ready)
+        for source in range(ranks):
+            dest = (source + distance) % ranks
+            until = max(ready[source], ready[dest]) + latency + slope * sent[source]
+            after[source], after[dest] = max(after[source], until), max(after[dest], until)
+        ready, messages, total = after, messages + ranks, total + sum(sent)
+    return Evaluated(messages, total, float(max(ready)))
+
+
+def _ring_steps(sizes: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
+    """Yield, step by step, how far messages go and the bytes that every rank sends."""
+    for step in range(len(sizes) - 1):
+        yield 1, [sizes[rank - step] for rank in range(len(sizes))]
+
+
+def _bruck_steps(sizes: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
+    ranks, known = len(sizes), 1
+    while known < ranks:
+        handed = range(min(known, ranks - known))
+        yield (
+            -known,
+            [sum(sizes[(rank + k) % ranks] + HEADER for k in handed) for rank in range(ranks)],
+        )
+        known *= 2
+
+
+def gossip(degree: int | sp.Expr) -> Cost:
+    """Every rank sends its vector to `degree` neighbours, one after another, in rotation.
+
+    Parameters
+    ----------
+    degree : int or sympy.Expr
+        Neighbours per rank; a rank has at most n - 1 (a ring of two ranks: one).
+    """
+    neighbours = sp.Min(degree, n - 1)
+    return Cost(n * neighbours, n * neighbours * m, neighbours * (al + be * m))
+
+
+def gossip_by(matrix: Any) -> Cost:
+    """Every rank sends its vector to those who mix it in by W, in rotation.
+
+    Messages are W's entries off the diagonal that are not zero. The time is exact where every
+    rank speaks to the same distances (a circulant W: ring, complete, exponential graph): then
+    in rotation nobody waits. Of other graphs the time is not known here: nan.
+
+    Parameters
+    ----------
+    matrix : array, (n, n)
+        Row i: with which weights rank i mixes.
+    """
+    spoken = (np.asarray(matrix) != 0) & ~np.eye(len(matrix), dtype=bool)
+    distances = [np.flatnonzero(np.roll(row, -rank)) for rank, row in enumerate(spoken)]
+    edges, alike = int(spoken.sum()), all(np.array_equal(distances[0], d) for d in distances)
+    time = len(distances[0]) * (al + be * m) if alike else sp.nan
+    return Cost(sp.Integer(edges), edges * m, time)
+
+
+def parameter_server(servers: int | sp.Expr | None = None) -> Cost:
+    """Push every shard to its server, be answered with its model: n workers, one clock, no wait.
+
+    A vector is cut into s shards, ceil first; empty shards send nothing. Worker i visits the
+    servers in rotation from server i on. All pushes arrive before the first answer leaves, and
+    additions are not in the time: a server adds while it receives.
+
+    Time 2 n (al + be e w) with dedicated servers, 2 (n-1)(al + be e w) where the workers serve.
+    Exact with one server; with several, if s divides n and b, or where workers serve if n divides
+    b: every port is busy all the time. Else it is the least time of the server with the longest
+    shard, and so a lower bound: workers in step then meet at servers, and wait.
+
+    Parameters
+    ----------
+    servers : int or sympy.Expr, optional
+        Dedicated servers. None: every worker serves one shard, its own without a message.
+    """
+    speakers, shards = (n - 1, n) if servers is None else (n, sp.sympify(servers))
+    shard = sp.ceiling(b / shards) * w
+    time = smaller(1, b) * 2 * speakers * (al + be * shard)
+    return Cost(2 * speakers * smaller(shards, b), 2 * speakers * m, time)

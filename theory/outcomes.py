@@ -1,0 +1,118 @@
+"""What a compressor makes of a vector, with expectations over all outcomes, and the worst vectors.
+
+The compressors are written for rows x (m, b) of small b: `said` returns E C(x) (m, b) and
+E|C(x) - x|^2 (m,), both exact.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from theory.compressed import compress
+from theory.testbed import Floats
+
+__all__ = ["SAID", "Said", "adversaries"]
+
+Said = tuple[Floats, Floats]
+
+
+def _one(x: Floats, c: Floats) -> Said:
+    """One outcome only."""
+    loss: Floats = ((c - x) ** 2).sum(axis=-1)
+    return c, loss
+
+
+def _identity(x: Floats, parameter: int) -> Said:
+    return _one(x, x.copy())
+
+
+def _topk(x: Floats, k: int) -> Said:
+    return _one(x, compress("topk", k, x))
+
+
+def _sign(x: Floats, parameter: int) -> Said:
+    return _one(x, compress("sign", 0, x))
+
+
+def _masked(x: Floats, k: int, scale: float) -> Said:
+    """Every set of k entries is equally likely."""
+    b = x.shape[-1]
+    masks = np.zeros((0, b))
+    for kept in itertools.combinations(range(b), k):
+        masks = np.vstack((masks, np.isin(np.arange(b), kept)))
+    outcomes = scale * masks[:, None] * x
+    return outcomes.mean(axis=0), ((outcomes - x) ** 2).sum(axis=-1).mean(axis=0)
+
+
+def _randk(x: Floats, k: int) -> Said:
+    return _masked(x, k, x.shape[-1] / k)
+
+
+def _randk_plain(x: Floats, k: int) -> Said:
+    return _masked(x, k, 1.0)
+
+
+def _qsgd(x: Floats, s: int) -> Said:
+    """Entries are rounded on their own: up with probability r - floor(r), r = s |x_j| / |x|."""
+    norm = np.sqrt((x**2).sum(axis=-1, keepdims=True))
+    r = np.divide(s * np.abs(x), norm, out=np.zeros_like(x), where=norm > 0)
+    low, up = np.floor(r), r - np.floor(r)
+    unit = norm / s * np.where(x < 0, -1.0, 1.0)
+    mean = unit * ((1 - up) * low + up * (low + 1))
+    loss = (1 - up) * (unit * low - x) ** 2 + up * (unit * (low + 1) - x) ** 2
+    return mean, loss.sum(axis=-1)
+
+
+def _fp16(x: Floats, parameter: int) -> Said:
+    """Halves, after a power of two that brings the largest into [2^14, 2^15)."""
+    exponent = np.frexp(np.abs(x).max(axis=-1, keepdims=True))[1]
+    halves = np.ldexp(x, 15 - exponent).astype(np.float16).astype(np.float64)
+    return _one(x, np.ldexp(halves, exponent - 15))
+
+
+def _shrunk(x: Floats, k: int) -> Said:
+    """Rand-k times 1/(1 + omega): its second moment gives the loss."""
+    mean, loss = _randk(x, k)
+    omega, two = x.shape[-1] / k - 1, (x**2).sum(axis=-1)
+    second = loss + two
+    return mean / (1 + omega), second / (1 + omega) ** 2 - 2 * two / (1 + omega) + two
+
+
+SAID: dict[str, Callable[[Floats, int], Said]] = {
+    "identity": _identity,
+    "topk": _topk,
+    "sign": _sign,
+    "randk": _randk,
+    "randk, not scaled": _randk_plain,
+    "qsgd, s = 1": _qsgd,
+    "qsgd, s > 1": _qsgd,
+    "fp16": _fp16,
+    "Q/(1 + omega)": _shrunk,
+}
+"""By the names of `theory.compressors.CONSTANTS`; the parameter is k or s, if there is one."""
+
+
+def adversaries(b: int, s: int, rng: np.random.Generator) -> Floats:
+    """Return rows (m, b) that are bad for one compressor or another, and random ones.
+
+    Equal magnitudes, one entry alone, one and many small ones, magnitudes in between two levels of
+    s, just above powers of two, over many decades.
+    """
+    signs = rng.choice([-1.0, 1.0], size=(6, b))
+    alone = np.eye(b)[0]
+    halfway = (np.arange(b) % s + 0.5) / s
+    above = (1 + 2.0**-11) * 2.0 ** -rng.integers(0, 5, size=b)
+    special = [
+        np.ones(b),
+        alone,
+        alone + (1 - alone) / (1 + np.sqrt(b)),
+        halfway,
+        above,
+        np.geomspace(1, 1e-12, b),
+    ]
+    random = rng.standard_normal((40, b)) * np.exp(3 * rng.standard_normal((40, b)) * rng.random())
+    rows: Floats = np.concatenate((signs * np.stack(special), random))
+    return rows
