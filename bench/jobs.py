@@ -1,28 +1,27 @@
-"""Runs that are waiting to be made, and the ranks that make them.
+"""Runs that are waiting to be made, and what came out of them.
 
-A job is a run and what it is for. `Crew` makes jobs under MPI: those that need fewer ranks than
-there are run side by side, in groups of their size. What came out arrives on rank 0 alone.
+Every job is simulated, so curves are cheap and repeat; what is claimed of MPI is run under MPI too
+(`mpi=True`), and must be the same to the bit. `bench.crew.Crew` makes jobs.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from hashlib import sha256
 
-from bench.console import Progress
+import numpy as np
+
 from bench.traces import Trace
-from bench.wrappers import watched
-from mpiddl.arrays import Array
-from mpiddl.errors import Diverged
-from mpiddl.record import Curve
-from mpiddl.train import Run, run
+from mpiddl.arrays import Array, on_host
+from mpiddl.comm.simulated import Network
+from mpiddl.record import COLUMNS, Curve
+from mpiddl.train import Run
 
-if TYPE_CHECKING:
-    from mpiddl.comm.mpi import MPICommunicator
+__all__ = ["Found", "Job", "Made", "Outcome", "check", "difference", "digest", "stale"]
 
-__all__ = ["Crew", "Found", "Job", "Outcome", "check"]
+TIMED = ("seconds",)  # the columns that differ between two worlds by their nature
+SENT = ("bytes", "messages")
 
 
 @dataclass(frozen=True)
@@ -32,21 +31,57 @@ class Job:
     Parameters
     ----------
     key : Hashable
-        What it is for; no two jobs of a bench have the same.
+        What it is for; a job with the key of an earlier one is that job, and is not simulated
+        again.
     run : Run
         What to run, on `run.ranks` ranks.
     watched : bool
         Whether gradients, points and memories are wanted (one bucket only).
+    mpi : bool
+        Whether it is run under MPI too, and compared.
+    network : Network or None
+        What messages cost in the simulator, in virtual time; None: nothing.
     """
 
     key: Hashable
     run: Run
     watched: bool = False
+    mpi: bool = False
+    network: Network | None = None
 
     @property
     def size(self) -> int:
         """How many ranks it needs."""
         return self.run.ranks
+
+
+@dataclass(frozen=True)
+class Made:
+    """What one world, simulated or MPI, made of a job.
+
+    Parameters
+    ----------
+    curve : Curve
+        What it looked like; up to the end even if it diverged.
+    diverged : bool
+        Whether a displacement was not finite.
+    sent, received : int
+        Bytes that all senders handed over, and bytes that arrived at all receivers.
+    digests : tuple of str
+        By rank: of its model at the end, and of its trace.
+    traces : tuple of Trace
+        By rank, if the job was watched and did not diverge.
+    services : array or None
+        Whom the servers took in, and when (`mpiddl.ledger`); None if there are none.
+    """
+
+    curve: Curve
+    diverged: bool
+    sent: int
+    received: int
+    digests: tuple[str, ...] = ()
+    traces: tuple[Trace, ...] = ()
+    services: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -58,15 +93,25 @@ class Outcome:
     job : Job
         What was run.
     curve : Curve
-        What it looked like; up to the end even if it diverged.
+        What it looked like in the simulator: seconds are virtual.
     diverged : bool
-        Whether a displacement was not finite.
+        Whether a displacement was not finite, in either world.
     sent, received : int
-        Bytes handed to MPI by all senders, and bytes that arrived at all receivers.
+        Bytes handed to MPI by all senders, and bytes that arrived at all receivers; those of the
+        simulator where the job was not run under MPI.
     traces : tuple of Trace
-        By rank, if the job was watched and did not diverge.
+        By rank, if the job was watched and did not diverge; of MPI where it ran there.
     services : array or None
-        Whom the servers took in, and when (`mpiddl.ledger`); None if there are none.
+        Whom the servers took in, and when (`mpiddl.ledger`); None if there are none; of MPI where
+        it ran there.
+    real : Curve or None
+        What it looked like under MPI: seconds are wall seconds. Of an asynchronous run it is
+        another curve than `curve`: who comes first is chance.
+    same : bool or None
+        Whether both worlds agree to the bit; an asynchronous run is compared with its replay in
+        the simulator. None: not run under MPI.
+    differs : str
+        What does not agree, in words.
     """
 
     job: Job
@@ -76,6 +121,27 @@ class Outcome:
     received: int
     traces: tuple[Trace, ...] = ()
     services: Array | None = None
+    real: Curve | None = None
+    same: bool | None = None
+    differs: str = ""
+
+    @classmethod
+    def of(cls, job: Job, simulated: Made, real: Made | None, replay: Made | None) -> Outcome:
+        """Return what is known of `job`: `replay` is the twin of `real` where chance reigns."""
+        last = real or simulated
+        differs = difference(replay or simulated, real, stale(job.run)) if real else ""
+        return cls(
+            job,
+            simulated.curve,
+            simulated.diverged or last.diverged,
+            last.sent,
+            last.received,
+            last.traces,
+            last.services,
+            real.curve if real else None,
+            not differs if real else None,
+            differs,
+        )
 
 
 Found = Mapping[Hashable, Outcome]
@@ -87,104 +153,37 @@ def check(jobs: Iterable[Job]) -> None:
         job.run.check(job.size)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """What one rank knows of a job; curve and services are known to the group's first rank."""
-
-    curve: Curve | None
-    diverged: bool
-    sent: int
-    received: int
-    trace: Trace | None
-    services: Array | None
+def stale(run: Run) -> bool:
+    """Whether clocks may be missing in what workers hear: then the order of pushes is chance."""
+    return run.variant.sync.staleness > 0
 
 
-def _make(job: Job, comm: MPICommunicator) -> _Part:
-    """Make one job on all ranks of `comm`."""
-    task, log = watched(job.run) if job.watched else (job.run, None)
-    sent, received = comm.traffic.sent.bytes, comm.traffic.received.bytes
-    try:
-        result, diverged = run(task, comm), False
-    except Diverged as error:
-        result, diverged = error.result, True  # type: ignore[assignment]
-    trace = log.trace(comm.rank, result.x) if log is not None and not diverged else None
-    return _Part(
-        result.curve,
-        diverged,
-        comm.traffic.sent.bytes - sent,
-        comm.traffic.received.bytes - received,
-        trace,
-        result.services,
-    )
+def digest(x: Array, trace: Trace | None) -> str:
+    """Return what stands for the bits of a model and a trace."""
+    sums = sha256(np.ascontiguousarray(on_host(x)).data)
+    for part in (trace.y, trace.g, trace.e, trace.v) if trace else ():
+        if part is not None:
+            sums.update(np.ascontiguousarray(part).data)
+    return sums.hexdigest()
 
 
-class Crew:
-    """All ranks, ready to make jobs.
+def difference(one: Made, other: Made, chance: bool) -> str:
+    """Return what the two worlds do not agree on, or an empty text.
 
-    Parameters
-    ----------
-    comm : MPICommunicator
-        The ranks.
-    progress : Progress
-        What is told of finished jobs.
+    Where chance decides who comes first, a server answers the others before or after a snapshot
+    of its own rank: there what was sent is compared in the last snapshot only.
     """
-
-    def __init__(self, comm: MPICommunicator, progress: Progress) -> None:
-        self.comm, self.progress = comm, progress
-
-    def make(self, title: str, jobs: Sequence[Job]) -> Found:
-        """Make `jobs`, which were checked, the same sequence on every rank; collective.
-
-        Returns
-        -------
-        mapping
-            Outcomes by key on rank 0, empty on the others.
-        """
-        self.progress.stage(title, len(jobs))
-        by_size: defaultdict[int, list[Job]] = defaultdict(list)
-        for job in jobs:
-            by_size[job.size].append(job)
-        found: dict[Hashable, Outcome] = {}
-        for size, batch in sorted(by_size.items(), reverse=True):
-            found |= self._side_by_side(size, batch)
-        return found
-
-    def _side_by_side(self, size: int, jobs: Sequence[Job]) -> Found:
-        groups = self.comm.size // size
-        if size == self.comm.size:
-            return self._collect(size, jobs, [self._advance(_make(job, self.comm)) for job in jobs])
-        group = min(self.comm.rank // size, groups)  # whoever is left over waits in the last
-        self.comm.rendezvous()
-        with self.comm.split(group) as part:
-            mine = jobs[group::groups] if group < groups else ()
-            parts = [self._advance(_make(job, part), groups) for job in mine]
-        return self._collect(size, jobs, parts)
-
-    def _advance(self, part: _Part, groups: int = 1) -> _Part:
-        self.progress.advance(groups)
-        return part
-
-    def _collect(self, size: int, jobs: Sequence[Job], parts: list[_Part]) -> Found:
-        everyone = self.comm.gather(parts)
-        if everyone is None:
-            return {}
-        groups, found = self.comm.size // size, {}
-        for index, job in enumerate(jobs):
-            first = index % groups * size
-            team = [parts[index // groups] for parts in everyone[first : first + size]]
-            found[job.key] = _join(job, team)
-        return found
-
-
-def _join(job: Job, team: Sequence[_Part]) -> Outcome:
-    """Return what the ranks of one job know together."""
-    assert team[0].curve is not None
-    return Outcome(
-        job,
-        team[0].curve,
-        team[0].diverged,
-        sum(part.sent for part in team),
-        sum(part.received for part in team),
-        tuple(part.trace for part in team if part.trace is not None),
-        team[0].services,
-    )
+    if one.diverged or other.diverged:
+        return "" if one.diverged == other.diverged else "only one of the two diverged"
+    for name in COLUMNS:
+        first, second = one.curve[name], other.curve[name]
+        if chance and name in SENT:
+            first, second = first[-1:], second[-1:]
+        if name not in TIMED and not np.array_equal(first, second, equal_nan=True):
+            return f"the column {name} of the curve"
+    if (one.sent, one.received) != (other.sent, other.received):
+        return "the bytes sent or received"
+    wrong = [
+        r for r, pair in enumerate(zip(one.digests, other.digests, strict=True)) if len({*pair}) > 1
+    ]
+    return f"the model or the trace of rank {wrong[0]}" if wrong else ""

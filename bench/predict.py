@@ -8,34 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import ceil
 from typing import Any
 
 import numpy as np
 
 from mpiddl.architecture.allreduce import AllReduce
 from mpiddl.architecture.gossip import Gossip
+from mpiddl.architecture.topology import edges
+from mpiddl.compression.qsgd import QSGD
+from mpiddl.compression.randk import RandK
 from mpiddl.compression.topk import TopK
 from mpiddl.layout import Layout
 from mpiddl.train import Run
 from mpiddl.variant import Variant
-from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, allreduce, gossip
+from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, allreduce
 from theory.wire import PAYLOAD
 
 __all__ = ["Formula", "dense", "per_clock"]
 
 Formula = Callable[[Run], Evaluated | None]
-DEGREE: dict[str, Callable[[int], int]] = {
-    "ring": lambda n: min(2, n - 1),
-    "complete": lambda n: n - 1,
-}
 
 
 def per_clock(run: Run) -> Evaluated | None:
     """Return messages and bytes of one clock, totals over all ranks.
 
-    None where no formula speaks of the variant: a compressor, graph or collective that is not in
-    `theory`, or MPI's own all-reduce, which nobody can count.
+    None where no formula speaks of the variant: a compressor or collective that is not in `theory`,
+    or MPI's own all-reduce, which nobody can count.
     """
     total, width = Evaluated(0, 0, 0.0), np.dtype(run.problem.dtype).itemsize
     for size in sizes(run.variant, run.problem.layout, width):
@@ -63,8 +61,9 @@ def _payload(compressor: Any, b: int, w: int) -> int | None:
     name = getattr(compressor, "name", "")
     if name not in PAYLOAD:
         return None
-    count = max(1, ceil(compressor.ratio * b)) if isinstance(compressor, TopK) else b
-    return int(PAYLOAD[name](count, w))
+    count = compressor.count(b) if isinstance(compressor, TopK | RandK) else b
+    levels = (compressor.levels,) if isinstance(compressor, QSGD) else ()
+    return int(PAYLOAD[name](count, w, *levels))
 
 
 def _lane(variant: Variant, b: int, w: int, n: int) -> Evaluated | None:
@@ -72,11 +71,12 @@ def _lane(variant: Variant, b: int, w: int, n: int) -> Evaluated | None:
     payload = _payload(compressor, b, w)
     if payload is None:
         return None
-    if isinstance(architecture, Gossip) and architecture.graph in DEGREE:
-        return gossip(DEGREE[architecture.graph](n)).at(n=n, b=payload, w=1)
+    if isinstance(architecture, Gossip):
+        messages = edges(architecture.matrix(n))  # one for each weight off the diagonal of W
+        return Evaluated(messages, messages * payload, 0.0)
     if isinstance(architecture, AllReduce):
-        if getattr(compressor, "name", "") != "identity":
+        if not compressor.linear:
             return ALLGATHER[architecture.gather].at(n=n, b=payload, w=1)
         cost = allreduce(architecture.collective)
-        return None if cost is None else cost.at(n=n, b=b, w=w)
+        return None if cost is None else cost.at(n=n, b=payload // w, w=w)
     return None

@@ -24,6 +24,8 @@ class Trace:
         Its model at the end.
     e : (T + 1, d) or None
         Its memory before each message and at the end; None if it has none.
+    said : (T, d) or None
+        What all believe of it after each message; None if it has a memory, or says all.
     v : (pushes, d) or None
         The model after each push, of a rank that only serves; it has no y, no g and no e.
     """
@@ -32,6 +34,7 @@ class Trace:
     g: Array
     x: Array
     e: Array | None
+    said: Array | None = None
     v: Array | None = None
 
 
@@ -42,13 +45,15 @@ class Log:
     y: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
     g: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
     e: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
+    said: defaultdict[int, list[Array]] = field(default_factory=lambda: defaultdict(list))
     v: list[Array] = field(default_factory=list)
 
     def trace(self, worker: int, x: Array) -> Trace:
         """Return all of `worker`, which ended at `x` (d,), or all of a server."""
         if worker not in self.y:
             nothing = np.empty((0, x.size))
-            return Trace(nothing, nothing, x, None, np.stack(self.v))
-        kept = self.e.get(worker)
+            return Trace(nothing, nothing, x, None, v=np.stack(self.v))
+        kept, said = self.e.get(worker), self.said.get(worker)
         e = np.stack([np.zeros_like(x), *kept]) if kept else None
-        return Trace(np.stack(self.y[worker]), np.stack(self.g[worker]), x, e)
+        words = np.stack(said) if said else None
+        return Trace(np.stack(self.y[worker]), np.stack(self.g[worker]), x, e, words)

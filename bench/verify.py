@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from bench.cli import Options
 from bench.console import Progress
-from bench.jobs import Crew, Found, Job, check
+from bench.crew import Crew
+from bench.jobs import Found, Job, check
 from bench.run import opening, refuse_together
 from bench.verify_runs import Spec, arrays, build
 from mpiddl.comm.mpi import MPICommunicator
@@ -50,7 +51,7 @@ def verify(options: Options) -> None:
         if comm.size < most:
             raise ConfigurationError(f"verify needs {most} ranks, there are {comm.size}")
         jobs = [
-            Job((index, seed), build(spec, options.seed + seed), watched=True)
+            Job((index, seed), build(spec, options.seed + seed), watched=True, mpi=True)
             for index, (spec, seeds) in specs.items()
             for seed in range(seeds)
         ]
@@ -101,7 +102,7 @@ def _judge(specs: dict[int, tuple[Spec, int]], found: Found) -> list[Tried]:
     for index, (spec, seeds) in specs.items():
         trial = TRIALS[index]
         did = arrays(spec, [found[index, seed] for seed in range(seeds)])
-        run = Trajectory(did.y, did.g, did.v, did.e, delays=did.delays)
+        run = Trajectory(did.y, did.g, did.v, did.e, did.said, did.delays)
         stages = evaluate(trial.theorem, run, trial.oracle(), trial.values())
         tried.append(Tried(trial, stages, exact=None))
     return tried

@@ -12,20 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from bench import verify_served
+from bench import verify_served, verify_words
+from bench.combine_first import CombineFirst
 from bench.jobs import Outcome
 from bench.wrappers import FrozenNoise, Scattered, SharedNoise
 from mpiddl.architecture import Architecture
 from mpiddl.architecture.allreduce import AllReduce
 from mpiddl.architecture.gossip import Gossip
 from mpiddl.arrays import Array
-from mpiddl.compression import Channel, Compressor
-from mpiddl.compression.direct import Direct
-from mpiddl.compression.error_feedback import ErrorFeedback
-from mpiddl.compression.identity import Identity
-from mpiddl.compression.sign import ScaledSign
-from mpiddl.compression.topk import TopK
-from mpiddl.errors import ConfigurationError
+from mpiddl.compression import Channel
 from mpiddl.optim import Seats
 from mpiddl.optim.rates import Rate, decreasing
 from mpiddl.optim.sgd import SGD
@@ -52,9 +47,12 @@ class Spec:
     gam: float
     offset: float | None
     topology: str
+    order: str
     compressor: str
     k: int
     memory: bool
+    refers: bool
+    masks: str
     noise: str
     start: str
     staleness: float | None
@@ -101,8 +99,9 @@ def build(spec: Spec, seed: int) -> Run:
         return verify_served.build(spec, learnt, spec.staleness, seed)
     rule = SGD(1.0 if apart else _rate(spec, learnt))
     sync = BSP() if spec.H == 1 else Local(spec.H)
-    architecture, channel = _architecture(spec.topology), _channel(spec, learnt.layout.size)
-    sums = isinstance(architecture, AllReduce) and spec.H == 1 and spec.compressor == "identity"
+    architecture = _architecture(spec)
+    channel = verify_words.channel(spec, learnt.layout.size)
+    sums = isinstance(architecture, AllReduce) and spec.H == 1 and not verify_words.displaces(spec)
     seats = Seats(None, rule) if sums else Seats(rule, SGD(1))
     clocks = spec.T // spec.H + apart  # the first one takes the workers apart
     return Run(Variant(sync, architecture, channel, Whole(), seats), learnt, clocks, every=clocks)
@@ -114,21 +113,11 @@ def _rate(spec: Spec, learnt: Problem) -> float | Rate:
     return decreasing(learnt.constants.mu or 0.0, spec.offset)
 
 
-def _architecture(topology: str) -> Architecture:
-    if topology == "complete":
+def _architecture(spec: Spec) -> Architecture:
+    if spec.topology == "complete":
         return AllReduce()
-    return Lopsided("ring") if topology == "lopsided" else Gossip(topology)
-
-
-def _channel(spec: Spec, d: int) -> Channel:
-    compressors: dict[str, Compressor] = {"identity": Identity(), "sign": ScaledSign()}
-    if spec.compressor == "topk":
-        compressors["topk"] = TopK((spec.k - 0.5) / d)  # rounded up: exactly k entries
-    if spec.compressor not in compressors:
-        raise ConfigurationError(f"no run can be made of a trial with {spec.compressor!r}")
-    compressor = compressors[spec.compressor]
-    remembers = spec.memory and spec.compressor != "identity"
-    return ErrorFeedback(compressor) if remembers else Direct(compressor)
+    mixing = Lopsided("ring") if spec.topology == "lopsided" else Gossip(spec.topology)
+    return CombineFirst(mixing) if spec.order == "cta" else mixing
 
 
 @dataclass(frozen=True)
@@ -139,6 +128,7 @@ class Arrays:
     g: Array
     v: Array
     e: Array | None = None
+    said: Array | None = None
     delays: Array | None = None
 
 
@@ -152,17 +142,19 @@ def arrays(spec: Spec, outcomes: Sequence[Outcome]) -> Arrays:
         y, g, v, delays = verify_served.observed(outcomes)
         return Arrays(y, g, v, delays=delays)
     first = 1 if spec.start == "apart" else 0
-    y, g = (
-        np.stack([np.stack([getattr(t, name) for t in run.traces], axis=1) for run in outcomes])
-        for name in ("y", "g")
-    )
+    y = _stacked([[trace.y for trace in run.traces] for run in outcomes])
+    g = _stacked([[trace.g for trace in run.traces] for run in outcomes])
     ends = np.stack([np.mean([trace.x for trace in run.traces], axis=0) for run in outcomes])
     v = np.concatenate((y.mean(axis=2), ends[:, None]), axis=1)
-    e = None
+    if verify_words.displaces(spec):
+        e = _stacked([[trace.e for trace in run.traces] for run in outcomes])
+        return Arrays(y, g, v - e.mean(axis=2), e)
     if spec.compressor != "identity":
-        e = np.zeros((len(outcomes), y.shape[1] + 1, *y.shape[2:]))
-        if spec.memory:
-            for seed, run in enumerate(outcomes):
-                e[seed] = np.stack([np.asarray(trace.e) for trace in run.traces], axis=1)
-        v = v - e.mean(axis=2)
-    return Arrays(y[:, first:], g[:, first:], v[:, first:], e)
+        said = _stacked([[trace.said for trace in run.traces] for run in outcomes])
+        return Arrays(y, g, v, said=said)
+    return Arrays(y[:, first:], g[:, first:], v[:, first:])
+
+
+def _stacked(runs: list[list[Array | None]]) -> Array:
+    """Return (S, T, n, d) from what each worker of each run wrote down."""
+    return np.stack([np.stack([np.asarray(one) for one in run], axis=1) for run in runs])

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UNIT", "build", "observed"]
 
-UNIT = 2e-4  # seconds of a gradient that takes the time 1: many times what its message takes
+UNIT = 5e-4  # seconds of a gradient that takes the time 1
 
 
 def build(spec: Spec, learnt: Problem, staleness: float, seed: int) -> Run:

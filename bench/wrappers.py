@@ -12,6 +12,7 @@ import numpy as np
 from bench.traces import Log
 from mpiddl.arrays import Array, Purpose, stream
 from mpiddl.compression import Channel, Compressor, Key, Line
+from mpiddl.compression.identity import Identity
 from mpiddl.optim import Optimizer, Rule
 from mpiddl.problems import READY, Constants, Event, Problem
 from mpiddl.train import Run
@@ -25,7 +26,7 @@ class Wrapped:
     def __init__(self, inner: Problem) -> None:
         self.inner = inner
         self.name, self.workers, self.seed = inner.name, inner.workers, inner.seed
-        self.layout, self.dtype = inner.layout, inner.dtype
+        self.layout, self.dtype, self.options = inner.layout, inner.dtype, inner.options
 
     @cached_property
     def constants(self) -> Constants:
@@ -67,13 +68,16 @@ class Wrapped:
 
 
 class SharedNoise(Wrapped):
-    """Broken: all workers draw the noise of worker 0, for problems with additive noise."""
+    """Broken: all workers draw the noise, or the rows, of worker 0."""
 
     def batch(self, worker: int, step: int) -> Any:
-        """Return the noise of worker 0 with this worker's own shift."""
+        """Return the noise of worker 0 with this worker's own shift, or the rows of worker 0."""
+        drawn = self.inner.batch(0, step)
+        if not isinstance(drawn, np.ndarray):
+            return drawn
         x = self.start()
         own = self.full_gradient(x, worker) - self.full_gradient(x, 0)
-        return self.inner.batch(0, step) + own
+        return drawn + own
 
 
 class FrozenNoise(Wrapped):
@@ -134,7 +138,7 @@ class Watched(Wrapped):
 
 @dataclass(frozen=True)
 class WatchedChannel:
-    """A channel whose memory is written down after every message; for one lane."""
+    """A channel whose memory, or what was said, is written down after every message."""
 
     inner: Channel
     log: Log = field(compare=False)
@@ -160,14 +164,14 @@ class WatchedChannel:
     def open(self, like: Array, key: Key, start: Array | None = None) -> Line:
         """Return the line of `inner`, watched."""
         line: Any = self.inner.open(like, key, start)
-        send, kept = line.send, self.log.e[key.speaker]
+        send, log = line.send, self.log.e if self.remembers else self.log.said
 
         def watched_send(v: Array) -> Array:
             payload: Array = send(v)
-            kept.append(line.memory.copy())
+            log[key.speaker].append((line.memory if self.remembers else line.said()).copy())
             return payload
 
-        if self.remembers:
+        if self.remembers or not isinstance(self.compressor, Identity):
             line.send = watched_send
         opened: Line = line
         return opened
@@ -210,5 +214,6 @@ def watched(run: Run) -> tuple[Run, Log]:
     log, seats = Log(), run.variant.seats
     variant = replace(run.variant, channel=WatchedChannel(run.variant.channel, log))
     if run.variant.architecture.servers == 1:
-        variant = replace(variant, seats=replace(seats, outer=WatchedRule(seats.outer, log)))
+        rule: Any = WatchedRule(seats.outer, log)
+        variant = replace(variant, seats=replace(seats, outer=rule))
     return replace(run, variant=variant, problem=Watched(run.problem, log)), log

@@ -121,5 +121,6 @@ class Run:
     def signature(self) -> tuple[object, ...]:
         """What all ranks must agree on."""
         problem, agreed = self.problem, self.variant.architecture.agreed(self.ranks)
-        learnt = problem.name, problem.seed, problem.layout.shapes
-        return (str(self.variant), agreed, *learnt, *self.all_clocks, self.every)
+        learnt = problem.name, problem.seed, problem.layout.shapes, sorted(problem.options.items())
+        script = hash(tuple(sorted((at, *order) for at, order in (self.script or {}).items())))
+        return (str(self.variant), agreed, *learnt, *self.all_clocks, self.every, script)

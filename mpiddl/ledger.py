@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from mpiddl.arrays import Array
 from mpiddl.comm import Communicator
 from mpiddl.comm.collectives import naive
 from mpiddl.comm.engine import Task
 
-__all__ = ["FIELDS", "Ledger", "Script", "Service", "script_of"]
+__all__ = ["FIELDS", "Ledger", "Script", "Service", "Witness", "script_of"]
 
 Script: TypeAlias = Mapping[tuple[int, int], Sequence[int]]
 
@@ -85,6 +86,21 @@ class Ledger:
                 parts.append(np.empty(int(sizes[source]) * len(FIELDS), np.int64))
                 yield comm.irecv(parts[-1], source)
         return np.concatenate(parts).reshape(-1, len(FIELDS))
+
+
+class Witness(Protocol):
+    """What a server reports to: who speaks how often, what it holds, whom it served.
+
+    `clocks` has the number of clocks of each worker; `script` the order in which to take in what
+    they say, or None.
+    """
+
+    clocks: tuple[int, ...]
+    script: Script | None
+    ledger: Ledger
+
+    def hold(self, pushes: int, span: slice, x: Array, comm: Communicator) -> None:
+        """Note the piece x (b,) of the agreed model at `span`, which has taken in `pushes`."""
 
 
 def script_of(services: np.ndarray[Any, np.dtype[np.int64]]) -> Script:

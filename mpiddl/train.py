@@ -86,13 +86,12 @@ def work(
         for h in range(sync.period if lost is None else 0):
             step = clock * sync.period + h
             batch = problem.batch(comm.rank, step)
-            pause = job.seconds(comm.rank, step) / layers
             for event, layer in problem.gradient(replica.x, batch, replica.g):
                 if event is NEED:
                     for lane in lanes.touching(layer):
                         yield from lane.pull(last, at_least)
                     continue
-                yield comm.spend(pause)
+                yield comm.spend(job.seconds(comm.rank, step) / layers)
                 for lane in lanes.completed_by(layer):
                     lane.absorb(step, h)
                     order[lane.bucket.index] = lane
@@ -166,8 +165,8 @@ def run(job: Run, comm: Any = None) -> Result:
     from mpiddl.comm.mpi import opened  # only here: the simulator needs no MPI
 
     with opened(comm) as ours:
-        job.check(ours.size)
         ours.agree("variant, problem, seed, clocks and snapshots", job.signature)
+        job.check(ours.size)
         engine = Engine(ours)
         with np.errstate(over="ignore", invalid="ignore"):
             result = engine.run(program(job, ours, engine))

@@ -5,11 +5,11 @@ difference  c_i <- c_i + C(g_i - c_i), from c_i = 0               x <- x - gam m
 
 Error feedback itself is in `theory.recursions`. `second_moments` are the exact moments of `direct`
 on quadratics with random-k: an entry is said with probability k/d, d/k times too large, so with
-omega = d/k - 1, every coordinate being for itself,
+omega = d/k - 1, coordinate by coordinate,
 
     E x'^2 = (1 - gam a)^2 E x^2 + gam^2 sigma2/(n d) + gam^2 omega V,
     V = (1/n) (a^2 E x^2 + (1/n) sum_i s_i^2 + sigma2/d)   if every worker draws its own entries,
-    V = a^2 E x^2 + sigma2/(n d)                           if all draw the same: the s_i add up to 0.
+    V = a^2 E x^2 + sigma2/(n d)                           if all draw the same; sum_i s_i = 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.compressors import CONSTANTS
 from theory.measured import Trajectory
 from theory.testbed import Base, Floats, Quadratic
 
@@ -34,6 +33,8 @@ def qualities(name: str, k: int, d: int) -> dict[str, float]:
     """Return what is promised of a compressor for vectors of d entries: delta, omega or both."""
     if name == "identity":
         return {"delta": 1.0, "omega": 0.0}
+    from theory.compressors import CONSTANTS  # with sympy, which runs do not need
+
     levels = f"qsgd, s {'=' if k == 1 else '>'} 1"
     constant = CONSTANTS[levels if name == "qsgd" else name]
     return {"omega" if constant.unbiased else "delta": constant.at(b=d, k=k, s=k)}
@@ -65,7 +66,8 @@ def compress(name: str, k: int, p: Floats, u: Floats | None = None) -> Floats:
         levels: Floats = norm * np.sign(p) * level / k
         return levels
     if name == "randk" and u is not None:
-        return p.shape[-1] / k * _largest(u, k, p)
+        masked: Floats = p.shape[-1] / k * _largest(u, k, p)
+        return masked
     if name not in ("topk", "loud"):
         raise ValueError(f"no compressor {name!r}")
     return (LOUD if name == "loud" else 1.0) * _largest(np.abs(p), k, p)

@@ -32,7 +32,8 @@ def _masks(*, shared: bool) -> Floats:
         if shared
         else np.array(list(itertools.product(range(ENTRIES), repeat=WORKERS)))
     )
-    return ENTRIES * np.eye(ENTRIES)[kept]
+    factors: Floats = ENTRIES * np.eye(ENTRIES)[kept]
+    return factors
 
 
 def _known_and_loss(rng: np.random.Generator) -> Instance:

@@ -131,17 +131,14 @@ def measure(
     tolerance : float
         Relative, of what is rounding.
     """
-    before = run.v[:, :-1]
-    own = oracle.gradients(run.y)
+    before, own = run.v[:, :-1], oracle.gradients(run.y)
     slope, m = oracle.gradient(before), own.mean(axis=2)
     drift = square((run.g - own).sum(axis=1)).mean(axis=-1) / run.g.shape[1]
     apart = square(run.y - before[:, :, None]).mean(axis=-1)
-    kept = pushed = distance = None
+    kept = pushed = None
     if run.e is not None:
         kept = square(run.e).mean(axis=-1)
         pushed = square(steps[:, None, None] * run.g + run.e[:, :-1]).mean(axis=-1)
-    if oracle.optimum is not None:
-        distance = square(run.v - oracle.optimum)
     return Measured(
         noise=_cleaned(square(run.g.mean(axis=2) - m), square(run.g), tolerance),
         gradient=square(slope),
@@ -151,7 +148,7 @@ def measure(
         spread=_cleaned(apart, square(run.v), tolerance),
         loss=oracle.value(run.v) - oracle.f_star,
         loss_at_x=oracle.value(run.y.mean(axis=2)) - oracle.f_star,
-        distance=distance,
+        distance=None if oracle.optimum is None else square(run.v - oracle.optimum),
         kept=kept,
         pushed=pushed,
         messages=None if run.said is None else messages(run.said, run.g, own),

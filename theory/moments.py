@@ -76,7 +76,7 @@ def linear(trial: Trial) -> bool:
     common = said and real.start == "common"
     if isinstance(real.oracle(), LeastSquares):
         alike = real.H == 1 and real.topology == "complete" and real.staleness is None
-        return common and alike and real.noise != "frozen"
+        return common and alike and real.noise == "own"
     return common and isinstance(real.oracle(), Quadratic) and bool(np.all(w == w.T))
 
 
@@ -93,7 +93,7 @@ def moments(trial: Trial) -> Moments:
     if not linear(real):
         raise ValueError(f"no exact moments of {real}")
     if isinstance(oracle, LeastSquares):
-        sampled = second_moments(oracle, real.steps(), 1 if real.noise == "shared" else real.n)
+        sampled = second_moments(oracle, real.steps(), real.n)
         return Moments(*sampled, spread=np.zeros_like(sampled.dist))
     assert isinstance(oracle, Quadratic)
     if real.staleness is not None:

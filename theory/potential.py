@@ -36,7 +36,9 @@ def potential(proof: Proof, name: Scalar, weights: Weights) -> Claim:
     return proof.record(Claim(total - Form.of(name), equality=True), f"definition of {name}")
 
 
-def step(proof: Proof, before: Claim, after: Claim, first: Atom, *moves: tuple[Claim, Atom]) -> Claim:
+def step(
+    proof: Proof, before: Claim, after: Claim, first: Atom, *moves: tuple[Claim, Atom]
+) -> Claim:
     """Return V' <= V + ..., from V and V' by name and from what one step does to their parts.
 
     Parameters

@@ -80,7 +80,8 @@ _ISO = Trial("", "iso", n=4, T=8000, options={"d": 1, "radius": 0.3})
 _FAR = replace(_ISO, options={"d": 1, "radius": 1.0})
 _FEEDBACK = replace(_ISO, options={"d": 4, "radius": 0.3}, compressor="topk", k=2)
 _FEEDBACK = replace(_FEEDBACK, T=1000, seeds=16)
-_MASK = replace(_ISO, options={"d": 2, "radius": 0.3}, T=2000, compressor="randk", k=1, memory=False)
+_MASK = replace(_ISO, options={"d": 2, "radius": 0.3}, T=2000, memory=False)
+_MASK = replace(_MASK, compressor="randk", k=1)
 _QUIET = {"d": 4, "sigma2": 0.0, "zeta2": 0.1}
 _NEWS = replace(_FEEDBACK, options=_QUIET, refers=True, seeds=1)
 _TURNS = replace(_ISO, staleness=np.inf, pace="even", seeds=1)  # round robin: exact moments

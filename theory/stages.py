@@ -6,7 +6,7 @@ where gradients g_i were taken, m = (1/n) sum grad f_i(y_i), and eta the step:
 
 conditions    no condition of the theorem is violated (if one is, nothing else is said)
 identity      |v_{t+1} - v_t + eta (1/n) sum g_i| <= tolerance * largest |v|, every step and seed
-              (what was said of g_i in place of g_i, where compression has no memory of what it lost)
+              (what was said of g_i in place of g_i, where that is what moves v)
 noise         avg |(1/n) sum g_i - m|^2 <= sigma2 / n
 unbiased      (1/n) sum_i |sum_t (g_i - grad f_i(y_i))|^2 / T <= sigma2: noise without memory
 descent       the step of the proof, summed over t, in measured quantities (`theory.descents`)
@@ -92,13 +92,12 @@ def evaluate(
         return (conditions,)
     steps = entry.steps(values)
     measured = measure(run, steps, oracle, tolerance)
-    moves = run.said if entry.heard else run.g
-    stages = (conditions, _identity(run, moves, steps, tolerance), *_reads(run, tolerance))
+    exact = (_identity(run, entry.heard, steps, tolerance), *_reads(run, tolerance))
     ratios = {name: ratio(*sides(measured, values)) for name, sides in entry.stages.items()}
     ratios["bound"] = ratio(entry.left(measured), THEOREMS[theorem].at(**claim))
     limit = 1 + math.sqrt(tolerance)  # room for rounding where both sides are equal
     found = (Stage(name, r.value, r.low, r.high, limit) for name, r in ratios.items())
-    return (*stages, *found)
+    return (conditions, *exact, *found)
 
 
 def _shapes(run: Trajectory, values: Mapping[str, float]) -> None:
@@ -115,7 +114,8 @@ def _shapes(run: Trajectory, values: Mapping[str, float]) -> None:
         raise ValueError(f"{n} workers, {steps} steps; claimed {values['n']}, {values['T']}")
 
 
-def _identity(run: Trajectory, moves: Floats | None, steps: Floats, tolerance: float) -> Stage:
+def _identity(run: Trajectory, heard: bool, steps: Floats, tolerance: float) -> Stage:
+    moves = run.said if heard else run.g
     if moves is None:
         raise ValueError("this theorem needs what the workers said, which was not recorded")
     moved = run.v[:, 1:] - run.v[:, :-1] + steps[:, None] * moves.mean(axis=2)

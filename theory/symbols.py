@@ -102,6 +102,7 @@ RANGE: dict[str, tuple[sp.Rel, ...]] = {
     "ss": (sp.Ge(symbol("ss"), 0, evaluate=False),),
     "zeta2": (sp.Ge(symbol("zeta2"), 0, evaluate=False),),
     "lam": (sp.Ge(symbol("lam"), 0, evaluate=False), sp.Lt(symbol("lam"), 1)),
+    "Ltil": (sp.Gt(symbol("Ltil"), 0, evaluate=False),),
     "G0": (sp.Ge(symbol("G0"), 0, evaluate=False),),
     "omega": (sp.Ge(symbol("omega"), 0, evaluate=False),),
     "delta": (sp.Gt(symbol("delta"), 0, evaluate=False), sp.Le(symbol("delta"), 1)),

@@ -19,7 +19,8 @@ from theory.positivity import Domain
 from theory.symbols import symbol
 from theory.theorem import Theorem, Tuned
 
-__all__ = ["K", "Prepare", "as_stated", "below", "enlarge", "log_step", "longest_step", "power_step", "rates"]
+__all__ = ["K", "Prepare", "as_stated", "below", "enlarge", "log_step", "longest_step"]
+__all__ += ["power_step", "rates"]
 
 n, T, gam, mu, R2 = (symbol(x) for x in ("n", "T", "gam", "mu", "R2"))
 sigma2 = symbol("sigma2")
@@ -120,9 +121,7 @@ def longest_step(limit: sp.Expr, letters: Mapping[sp.Symbol, sp.Expr]) -> Comput
     return compute
 
 
-def log_step(
-    limit: sp.Expr, prepare: Prepare = as_stated, noise: sp.Expr = sigma2
-) -> Compute:
+def log_step(limit: sp.Expr, prepare: Prepare = as_stated, noise: sp.Expr = sigma2) -> Compute:
     """Tune (1 - gam mu)^T R2 + terms in gam, for gam = log(K)/(mu T) <= limit.
 
     K = mu^2 R2 n T / noise makes the first term noise/(n mu^2 T); (1 - x)^T <= exp(-x T) because

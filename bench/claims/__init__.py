@@ -11,6 +11,7 @@ fields, so that a test can break the one and keep the other: every claim has suc
 | `spectral_gap.py`      | gossip-consensus    | contraction of one mixing                    |
 | `local_consensus.py`   | local-sgd-nonconvex | measured / bound, distance between workers   |
 | `bytes_on_the_wire.py` | cost, wire          | bytes sent and received, against the formula |
+| `same_in_both_worlds.py` | the simulator     | runs under MPI, bit for bit                  |
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ __all__ = ["Budget", "Claim", "claims"]
 
 @dataclass(frozen=True)
 class Budget:
-    """What a claim may use: `ranks` in all, `seeds` repetitions that start with `seed`."""
+    """What a claim may use: `ranks` in all, `seeds` repetitions that start with `seed`.
+
+    All repetitions are simulated; those with the first seed are run under MPI too.
+    """
 
     ranks: int
     seeds: int
@@ -38,6 +42,10 @@ class Budget:
     def all_seeds(self) -> range:
         """The seeds of the repetitions."""
         return range(self.seed, self.seed + self.seeds)
+
+    def under_mpi(self, seed: int) -> bool:
+        """Whether the run with `seed` is made under MPI too: `Job(.., mpi=..)`."""
+        return seed == self.seed
 
 
 class Claim(Protocol):

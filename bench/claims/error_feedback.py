@@ -96,6 +96,7 @@ class ErrorFeedback:
                 ("error_feedback", role, seed),
                 Run(Variant.parse(LINE.format(channel, GAM)), TugOfWar(seed), CLOCKS, every=1),
                 watched=True,
+                mpi=budget.under_mpi(seed),
             )
             for role, channel in (("with", self.remembering), ("without", self.forgetting))
             for seed in budget.all_seeds

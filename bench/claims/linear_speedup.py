@@ -48,7 +48,11 @@ class LinearSpeedup:
             return ()
         variant = Variant.parse(VARIANT)
         return [
-            Job(("linear_speedup", n, seed), Run(variant, self.problem(n, seed), CLOCKS, every=1))
+            Job(
+                ("linear_speedup", n, seed),
+                Run(variant, self.problem(n, seed), CLOCKS, every=1),
+                mpi=budget.under_mpi(seed),
+            )
             for n in self.sizes(budget.ranks)
             for seed in budget.all_seeds
         ]

@@ -47,6 +47,7 @@ class LocalConsensus:
                 ("local_consensus", seed),
                 Run(variant, NonConvex(WORKERS, seed, zeta2=1.0), STEPS // self.period),
                 watched=True,
+                mpi=budget.under_mpi(seed),
             )
             for seed in budget.all_seeds
         ]

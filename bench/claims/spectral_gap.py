@@ -51,7 +51,7 @@ class SpectralGap:
         variant = Variant.parse(f"bsp / gossip:{self.graph} / identity / whole / sgd:1")
         start = Scattered(iso(budget.ranks, budget.seed))
         run = Run(variant, start, clocks(self.graph, budget.ranks), every=1)
-        return [Job(("spectral_gap", self.graph), run)]
+        return [Job(("spectral_gap", self.graph), run, mpi=True)]
 
     def judge(self, found: Found, budget: Budget) -> Verdict:
         """Judge the last contractions against the closed form."""

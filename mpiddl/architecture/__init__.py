@@ -20,8 +20,8 @@ from mpiddl.arrays import Array
 from mpiddl.comm import Communicator
 from mpiddl.comm.engine import Engine
 from mpiddl.compression import Channel, Key, Line
+from mpiddl.ledger import Witness
 from mpiddl.optim import Seats
-from mpiddl.record import Recorder
 from mpiddl.registry import Registry
 from mpiddl.replica import Exchange, Lane
 from mpiddl.synchronization import Synchronization
@@ -47,7 +47,7 @@ class Station:
         Seed, rank and bucket: of all messages spoken here.
     sync : Synchronization
         When workers speak, and how old what they hear may be.
-    recorder : Recorder
+    recorder : Witness
         Is told what a server holds, and whom it served.
     """
 
@@ -57,7 +57,7 @@ class Station:
     channel: Channel
     key: Key
     sync: Synchronization
-    recorder: Recorder
+    recorder: Witness
 
     def line(self, like: Array, start: Array | None = None, shard: int = 0) -> Line:
         """Return a line for vectors like `like` (b,), whose references begin at `start` (b,)."""

@@ -12,6 +12,7 @@ step of Lian et al. is gam/n here. The step size is that of clock t // n.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
 from mpiddl.architecture import Station
@@ -21,6 +22,7 @@ from mpiddl.arrays import namespace
 from mpiddl.comm import Request
 from mpiddl.comm.engine import Task
 from mpiddl.compression import Channel
+from mpiddl.errors import ConfigurationError
 
 __all__ = ["Arrivals"]
 
@@ -30,19 +32,28 @@ class Arrivals(Server):
 
     def __init__(self, station: Station, shard: Shard, down: Channel) -> None:
         super().__init__(station, shard, down)
-        n, script = len(self.clocks), station.recorder.script
+        n = len(self.clocks)
         self.lines = [self.line() for _ in range(n)]  # they are told different things
         self.heard_of = [0] * n  # pushes of each worker so far
         self.slowest: float = 0  # pushes of the slowest worker that has not ended; inf: none
         self.read = [0] * n  # pushes that were in the last answer
         self.come: dict[int, Request] = {}  # pushes not yet taken in, in order of arrival
         self.waiting: dict[int, list[int]] = {}  # workers not yet answered, and their rows
-        self.order = None if script is None else script[station.lane.bucket.index, shard.server]
+        self.order = self._script()
         self.divide = namespace(self.x).divide
         self.tasks = [
             station.engine.start(self._listen(worker), f"server {shard.server}")
             for worker in self.boxes
         ]
+
+    def _script(self) -> Sequence[int] | None:
+        script, place = self.recorder.script, (self.station.lane.bucket.index, self.shard.server)
+        if script is not None and place not in script:
+            raise ConfigurationError(
+                f"the script says nothing of lane {place[0]} on server {place[1]}: take it from a "
+                "run with the same schedule and servers"
+            )
+        return None if script is None else script[place]
 
     def hear_own(self) -> None:
         """Let its push be taken in, now or when it is its turn."""

@@ -107,7 +107,7 @@ class Gossip(Described):
     def agreed(self, size: int) -> str:
         """Return a digest of W, or why there is none: two ranks may read different files."""
         try:
-            return sha256(self.matrix(size).tobytes()).hexdigest()
+            return f"weights {sha256(self.matrix(size).tobytes()).hexdigest()[:16]}"
         except ConfigurationError as refusal:
             return str(refusal)
 

@@ -3,14 +3,14 @@
 A *compressor* is stateless: it turns a vector into a payload of bytes and back. A *channel* is
 what the two ends of a line remember; it encloses a compressor. Neither ever sees a communicator.
 
-| text       | compressor | class                     | bytes for b entries of w bytes         |
-|------------|------------|---------------------------|----------------------------------------|
-| `identity` | Identity   | omega = 0                 | b w                                    |
-| `topk:r`   | TopK       | delta = k / b             | k (4 + w), k = ceil(r b)               |
-| `randk:r`  | RandK      | omega = b / k - 1         | k w                                    |
-| `sign`     | ScaledSign | delta >= 1 / b            | ceil(b / 8) + w                        |
-| `qsgd:s`   | QSGD       | omega <= sqrt(b) / s      | w + ceil(b (1 + ceil(log2(s+1))) / 8)  |
-| `fp16`     | Half       | delta = 1 - 2^-22 - b/2^78 | 2 b + 2                                |
+| text       | compressor | class                      | bytes for b entries of w bytes        |
+|------------|------------|----------------------------|---------------------------------------|
+| `identity` | Identity   | omega = 0                  | b w                                   |
+| `topk:r`   | TopK       | delta = k / b              | k (4 + w), k = ceil(r b)              |
+| `randk:r`  | RandK      | omega = b / k - 1          | k w                                   |
+| `sign`     | ScaledSign | delta >= 1 / b             | ceil(b / 8) + w                       |
+| `qsgd:s`   | QSGD       | omega <= sqrt(b) / s       | w + ceil(b (1 + ceil(log2(s+1))) / 8) |
+| `fp16`     | Half       | delta = 1 - 2^-22 - b/2^78 | 2 b + 2                               |
 
 | text     | channel       | memory                          | needs         | remembers | refers |
 |----------|---------------|---------------------------------|---------------|-----------|--------|

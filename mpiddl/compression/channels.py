@@ -1,8 +1,8 @@
 """Channels by their texts: a compressor, and the memory that goes with it.
 
-    topk:0.01        Direct(TopK(0.01))          what is not said is lost
-    ef+topk:0.01     ErrorFeedback(TopK(0.01))   what is not said is remembered
-    diff+topk:0.01   Difference(TopK(0.01))      what changed is said
+topk:0.01        Direct(TopK(0.01))          what is not said is lost
+ef+topk:0.01     ErrorFeedback(TopK(0.01))   what is not said is remembered
+diff+topk:0.01   Difference(TopK(0.01))      what changed is said
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ breast_cancer.py, logistic_nonconvex.py, network.py, digits.py, digits_mlp.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
@@ -80,6 +80,7 @@ class Problem(Protocol):
     seed: int
     layout: Layout
     dtype: Any
+    options: Mapping[str, Any]  # what `problem` was told
 
     @property
     def constants(self) -> Constants:
@@ -145,4 +146,5 @@ def problem(name: str, workers: int, seed: int = 0, **options: Any) -> Problem:
         if "unexpected keyword argument" not in str(error):
             raise
         raise ConfigurationError(f"problem {name}: {error}") from error
+    made.options = options
     return made

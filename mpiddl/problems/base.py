@@ -16,6 +16,7 @@ and concern the f that the stored (perhaps float32) numbers define.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite, nan, sqrt
 from numbers import Integral, Real
 from typing import Any
@@ -103,6 +104,7 @@ class Base:
         self.workers = whole("workers", workers, 1)
         self.seed = whole("seed", seed, 0)
         self.layout = layout
+        self.options: Mapping[str, Any] = {}
         self.dtype = np.dtype(dtype)
         if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise ConfigurationError(f"dtype {self.dtype}: problems compute in float32 or float64")

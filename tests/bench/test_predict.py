@@ -19,6 +19,11 @@ LINES = [
     "bsp / allreduce:torus / identity / whole / sgd:0.1",
     "bsp / allreduce:double_tree / identity / whole / sgd:0.1",
     "local:2 / gossip:complete / sign / layerwise / sgd:0.1",
+    "bsp / gossip:star,gamma=0.5 / diff+qsgd:4 / layerwise / sgd:0.1",
+    "bsp / gossip:exponential,order=cta / fp16 / whole / sgd:0.1",
+    "bsp / gossip:torus / randk:0.3 / whole / sgd:0.1",
+    "bsp / allreduce / diff+randk:0.3 / whole / sgd:0.1",
+    "bsp / allreduce:ring / ef+randk:0.3,mask=shared / whole / sgd:0.1",
 ]
 
 

@@ -17,6 +17,8 @@ LINES = [
     "bsp / allreduce / sign / layerwise / sgd:0.25",
     "local:2 / allreduce / ef+sign / whole / sgd:0.25",
     "bsp / gossip:ring / identity / whole / sgd:0.25",
+    "bsp / ps / ef+topk:0.3 / layerwise / sgd:0.25",
+    "ssp:1 / ps:servers=2,down=diff+sign / identity / whole / sgd:0.25",
     "bsp / allreduce / identity / layerwise / lars:0.1,decay=0.01",
     "local:2 / allreduce / identity / fused:40B / lamb:0.1@warmup:5",
 ]

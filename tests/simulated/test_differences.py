@@ -22,9 +22,9 @@ LINES = [
 ]
 
 
-def distances(channel, clocks, rate=0.1, n=5):
+def distances(channel, clocks, rate=0.1, n=3):
     """Return |x - x*| along a deterministic run on quadratics of different minima."""
-    problem = problems["het"](n, seed=1, sigma2=0.0, zeta2=1.0, spectrum=(0.2, 0.5, 0.7, 1.0))
+    problem = problems["het"](n, seed=1, sigma2=0.0, zeta2=1.0, spectrum=(0.5, 0.6, 0.8, 1.0))
     line = f"bsp / allreduce / {channel} / whole / none>sgd:{rate}"
     curve = simulate(Run(Variant.parse(line), problem, clocks))[0].curve
     return np.sqrt(curve["distance2"])
@@ -35,16 +35,15 @@ def distances(channel, clocks, rate=0.1, n=5):
 )
 def test_differences_reach_the_minimum_of_workers_that_differ(channel):
     """EF21: what is compressed dies out, because gradients stop changing."""
-    assert distances(channel, 3000)[-1] < 1e-10
+    assert distances(channel, 700)[-1] < 1e-10
 
 
 def test_differences_by_sums_reach_it_too():
-    assert distances("diff+randk:0.25,mask=shared", 3000)[-1] < 1e-10
+    assert distances("diff+randk:0.25,mask=shared", 700)[-1] < 1e-10
 
 
-@pytest.mark.parametrize("channel", ["topk:0.25", "sign"])
-def test_without_references_they_stall(channel):
-    away = distances(channel, 3000)
+def test_without_references_they_stall():
+    away = distances("topk:0.25", 700)
     assert away[-1] > 1e-2
     assert abs(away[-1] / away[-20] - 1) < 0.5  # and no longer move
 

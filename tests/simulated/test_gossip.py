@@ -138,11 +138,9 @@ def test_references_let_neighbours_agree_where_compressed_models_do_not():
     assert naive > 10 * choco
 
 
-def test_a_share_that_is_too_large_for_the_words_is_divergence():
-    problem = problems["het"](8, seed=0, sigma2=0.0)
-    with pytest.raises(Diverged):
-        models(case(channel="diff+topk:0.1", gamma=1.0), problem, 4000)
-    assert np.isfinite(models(case(channel="diff+topk:0.1", gamma=0.05), problem, 4000)).all()
+def test_a_share_that_is_too_large_for_the_words_drives_neighbours_apart():
+    assert consensus(case(channel="diff+topk:0.1"), 300) > 1e5
+    assert consensus(case(channel="diff+topk:0.1", gamma=0.3), 300) < 1
 
 
 @pytest.mark.parametrize("graph", ["star", "torus", "exponential", "hypercube", "path"])
@@ -202,4 +200,4 @@ def test_gossip_stays_on_the_device_and_gives_the_same_bits(options, dtype):
 )
 def test_what_gossip_cannot_do_is_refused_with_a_remedy(line, says):
     with pytest.raises(ConfigurationError, match=says):
-        models(line, problems["iso"](6), 2)
+        models(line, problems["iso"](6, seed=0), 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from theory.compressed import compress
+from theory.compressed import compress, qualities
 from theory.compressors import CONSTANTS, HALF, TINY
 from theory.outcomes import SAID, adversaries
 from theory.testbed import Floats
@@ -81,6 +81,17 @@ def test_a_random_search_does_not_do_better() -> None:
             best = np.maximum(best, found)
         most = allowed("qsgd, s > 1", b, s)
         assert 0.6 * most < best.max() <= most + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "k"),
+    [("topk", "topk", 3), ("sign", "sign", 0), ("randk", "randk", 3), ("identity", "identity", 0)]
+    + [("qsgd, s = 1", "qsgd", 1), ("qsgd, s > 1", "qsgd", 4)],
+)
+def test_trials_claim_what_is_proved(name: str, run: str, k: int) -> None:
+    for b in (3, 10, 100):
+        claimed = qualities(run, k, b)["omega" if CONSTANTS[name].unbiased else "delta"]
+        assert claimed == pytest.approx(CONSTANTS[name].at(b=b, k=k, s=k), rel=1e-14)
 
 
 def test_one_level_is_better_than_the_bound_of_more() -> None:

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from theory.testbed import problem, shifts
+from theory.testbed import LeastSquares, problem, shifts
 
 PROBLEMS: list[tuple[str, dict[str, Any]]] = [
     ("iso", {"d": 5, "L": 2.0, "zeta2": 0.7}),
     ("spec", {"spectrum": (0.2, 1.0, 3.0)}),
     ("het", {}),
     ("nc", {"d": 6, "L": 1.5, "zeta2": 0.3, "radius": 2.0}),
+    ("huber", {"d": 4, "L": 1.5, "c": 0.7, "zeta2": 0.3}),
+    ("pseudo_huber", {"spectrum": (0.2, 1.0, 3.0), "c": 0.5}),
 ]
 
 
@@ -49,8 +51,33 @@ def test_heterogeneity_is_the_slow_mode_of_the_ring() -> None:
     np.testing.assert_allclose(ring @ s, (1 + 2 * np.cos(np.pi / 4)) / 3 * s, atol=1e-14)
 
 
+@pytest.mark.parametrize("options", [{}, {"samples": 30, "spectrum": (0.3, 1.0), "batch": 1}])
+def test_constants_of_sampled_rows(options: dict[str, Any]) -> None:
+    f = problem("least_squares", 3, **options)
+    assert isinstance(f, LeastSquares)
+    values, rng = f.values, np.random.default_rng(0)
+    np.testing.assert_allclose(f.gradient(f.optimum), 0, atol=1e-12)
+    assert f.value(f.optimum) == pytest.approx(f.f_star)
+    assert "sigma2" not in values, "the noise grows with the distance"
+    x = rng.normal(size=(50, f.d))
+    e = 1e-5 * np.eye(f.d)
+    slopes = (f.value(x[:, None] + e) - f.value(x[:, None] - e)) / 2e-5
+    np.testing.assert_allclose(slopes, f.gradient(x), atol=1e-6)
+    every = np.arange(len(f.a))
+    at = np.broadcast_to(x[:, None], (50, every.size, f.d))
+    drawn = f.stochastic(at, np.broadcast_to(every, (50, every.size)))
+    np.testing.assert_allclose(drawn.mean(axis=1), f.gradient(x), atol=1e-12)
+    still = f.stochastic(np.broadcast_to(f.optimum, (every.size, f.d)), every)
+    assert values["ss"] == pytest.approx((still**2).sum(axis=1).mean())
+    moved = ((drawn - still) ** 2).sum(axis=-1).mean(axis=-1)
+    assert np.all(moved <= 2 * values["Lmax"] * (f.value(x) - f.f_star) * (1 + 1e-9))
+    assert values["mu"] <= values["L"] <= values["Lmax"]
+
+
 def test_what_is_unknown_is_refused() -> None:
     with pytest.raises(ValueError, match="no problem"):
         problem("banana", 2)
     with pytest.raises(ValueError, match="no option L"):
         problem("spec", 2, L=1.0)
+    with pytest.raises(ValueError, match="one row"):
+        problem("least_squares", 2, batch=16)

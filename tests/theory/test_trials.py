@@ -41,6 +41,8 @@ def test_every_stage_that_can_break_is_broken() -> None:
         "noise",
         "unbiased",
         "contraction",
+        "compression",
+        "faithful",
         "perturbation",
         "delays",
     }

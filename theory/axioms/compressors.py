@@ -26,9 +26,7 @@ def relative_loss(said: Vector, lost: Scalar) -> Terms:
     return {"said": omega * inner(said, said), "lost": Form.of(lost, -1)}
 
 
-@axiom(
-    Status.SAMPLED, "compressors draw independently", Assumption.OWN_ERRORS, equality=True
-)
+@axiom(Status.SAMPLED, "compressors draw independently", Assumption.OWN_ERRORS, equality=True)
 def own_losses(loss: Vector, lost: Scalar) -> Terms:
     """The loss of the mean is one n-th: E|mean_i q_i|^2 = (1/n) (1/n) sum_i E|q_i|^2."""
     mean = loss.part("mean")

@@ -2,7 +2,11 @@
 
 x_{t+1} = x_t - gam g_t, g_t = grad f(y_t) + xi_t, y_t = x_{t - tau_t}. T counts the server's steps.
 Where n workers push and every push moves the model by 1/n of what it says, gam is the worker's
-step divided by n, and a clock of all workers is n steps.
+step divided by n, and a clock of all workers is n steps. Also with s = 0 gradients are taken in one
+by one; a server that takes their mean once a clock is that of `bsp`.
+
+Letters of the derivation: h = grad f(x_t), g = grad f(y_t), `sum` over the window of t (see
+`theory.axioms.delays`).
 """
 
 from __future__ import annotations
@@ -137,6 +141,9 @@ def _tuned(mean: sp.Expr, typical: sp.Expr) -> Tuned:
     )
 
 
+ONE_BY_ONE = (
+    "x_{t+1} = x_t - gam g(x_{t - tau_t}): a server takes in one gradient a step, as they come"
+)
 ONE_GRADIENT = frozenset(
     {Assumption.SMOOTH, Assumption.UNBIASED, Assumption.VARIANCE, Assumption.EQUAL}
 )
@@ -145,8 +152,7 @@ THEOREMS = (
         name="asgd-nonconvex",
         source=LIAN,
         measure=Measure.GRADSQ_X,
-        statement="x_{t+1} = x_t - gam g(x_{t - tau_t}): a server takes in one gradient a step, "
-        "as they come.",
+        statement=f"{ONE_BY_ONE}.",
         assumes=ONE_GRADIENT | {Assumption.DELAYS},
         conditions=(gam * L + 2 * gam**2 * L**2 * taumax * tauC <= 1,),
         bound=START + gam * L * sigma2 + 2 * gam**2 * L**2 * sigma2 * tauavg,
@@ -165,8 +171,8 @@ THEOREMS = (
         name="ssp-nonconvex",
         source=HO,
         measure=Measure.GRADSQ_X,
-        statement="x_{t+1} = x_t - gam g(x_{t - tau_t}): a server takes in one gradient a step, "
-        "as they come; none of its Pw workers is more than s clocks ahead of another.",
+        statement=f"{ONE_BY_ONE}; of Pw workers, those more than s clocks ahead of the slowest "
+        "wait.",
         assumes=ONE_GRADIENT | {Assumption.GATE},
         conditions=(gam * L + 2 * gam**2 * L**2 * (2 * s + 1) * (Pw - 1) ** 2 <= 1,),
         bound=START + gam * L * sigma2 + 2 * gam**2 * L**2 * sigma2 * (Pw - 1),

@@ -6,7 +6,7 @@ import sympy as sp
 
 from theory.derivation import Proof
 from theory.forms import Scalar, Vector, inner
-from theory.lemmas import F, F_NEXT, sq
+from theory.lemmas import F_NEXT, F, sq
 from theory.moves import telescope
 from theory.potential import potential, step
 from theory.statement import Assumption, Kind, Measure, Source
@@ -23,7 +23,7 @@ c = sp.Symbol("c", positive=True)  # 1 / LEFT - 1
 
 
 def nonconvex(proof: Proof) -> sp.Expr:
-    """f + gam/(2 theta) G falls: G = (1/n) sum_i |d_i|^2, d_i what is believed minus grad f_i(x).
+    """The potential f + gam/(2 theta) G falls, G = (1/n) sum_i |d_i|^2, d_i = h_i - grad f_i(x).
 
     x moves by -gam s, s = grad f(x) + mean d_i; gradients move by u_i, and what is to be said next
     is u_i - d_i.
@@ -88,8 +88,6 @@ THEOREMS = (
             rate_n=sp.Integer(0),
             compute=longest_step(1 / (L + Ltil * STALE), {delta: 1 - 1 / (1 + c) ** 2}),
         ),
-        limits=(
-            Limit("bsp-nonconvex", {delta: 1, G0: 0}, Kind.IMPLIED_BY, target={sigma2: 0}),
-        ),
+        limits=(Limit("bsp-nonconvex", {delta: 1, G0: 0}, Kind.IMPLIED_BY, target={sigma2: 0}),),
     ),
 )

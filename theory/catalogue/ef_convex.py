@@ -6,7 +6,7 @@ import sympy as sp
 
 from theory import lemmas
 from theory.derivation import Proof
-from theory.forms import ONE, Claim, Form, Scalar, Vector, inner
+from theory.forms import Claim, Scalar, Vector, inner
 from theory.lemmas import NOISE, F, sq
 from theory.moves import telescope, unroll
 from theory.potential import potential, step
@@ -26,7 +26,7 @@ ebar = e.part("mean")
 
 
 def _moved(proof: Proof) -> Claim:
-    """v moves by the mean gradient at x, of which v is short by the mean memory.
+    """The mean gradient at x moves v, which is x without the mean memory.
 
     z = v - x*, so x - x* = z + ebar; convexity at x.
     """
@@ -60,7 +60,7 @@ def strongly_convex(proof: Proof) -> sp.Expr:
 
     f(x) - f* is at least what it is at v, up to the way from x to v, and grows from x* on.
     """
-    at_v = Scalar("f(v) - f*")
+    at_v = Scalar("F(v)")
     claim = proof.substitute(_moved(proof), proof.axiom("descent", F, at_v, h, -ebar), F)
     claim = proof.substitute(claim, proof.axiom("quadratic_growth", at_v, z), at_v)
     claim = _memory(proof, claim)

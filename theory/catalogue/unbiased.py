@@ -91,7 +91,7 @@ THEOREMS = (
         source=ALISTARH,
         measure=Measure.GRADSQ_X,
         statement="x <- x - gam (1/n) sum_i C(g_i(x)); every worker draws its own C, which is "
-        "right on average: random quantization, or a random k entries scaled by d/k.",
+        "right on average: rounding at random, or random entries, k of d, scaled by d/k.",
         assumes=frozenset(
             {
                 Assumption.SMOOTH,
@@ -115,8 +115,8 @@ THEOREMS = (
         name="qsgd-nonconvex-shared",
         source=WANGNI,
         measure=Measure.GRADSQ_X,
-        statement="x <- x - gam (1/n) sum_i C(g_i(x)); all workers draw the same C: a random k "
-        "entries scaled by d/k. More workers do not average the compression away.",
+        statement="x <- x - gam (1/n) sum_i C(g_i(x)); all workers draw the same C: random "
+        "entries, k of d, scaled by d/k. More workers do not average the compression away.",
         assumes=frozenset({Assumption.SMOOTH, Assumption.FAITHFUL, Assumption.ONE_MASK})
         | INDEPENDENT_NOISE,
         conditions=(gam * L * (1 + omega) < 2,),

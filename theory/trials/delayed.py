@@ -22,9 +22,9 @@ SERVED = Control("6 workers push, the bound of one is claimed", "perturbation", 
 def trials() -> list[Trial]:
     """Return the trials, controls next to the trial they break."""
     asp = Trial("asgd-nonconvex", "iso", n=4, T=600, gam=0.015, staleness=inf, seeds=8)
-    slow = replace(asp, problem="nc", pace="slow")
+    slow = replace(asp, problem="nc", T=400, gam=0.018, pace="slow")
     ssp = Trial("ssp-nonconvex", "iso", n=4, T=400, gam=0.1, staleness=1)
-    far = replace(ssp, problem="nc", n=2, gam=0.15, staleness=3, pace="slow")
+    far = replace(ssp, problem="nc", n=2, T=200, gam=0.15, staleness=3, pace="slow")
     quiet = replace(ssp, options={"sigma2": 0.0}, seeds=2)
     one = Trial("bsp-nonconvex", "iso", 1, 600, 0.2, {"radius": 0.3}, staleness=inf, seeds=8)
     return [
@@ -34,7 +34,7 @@ def trials() -> list[Trial]:
         *broken_by(asp, TOO_FAR, gam=0.02)[1:],
         slow,
         ssp,
-        *broken_by(replace(ssp, pace="slow"), NO_GATE)[1:],
+        *broken_by(replace(ssp, T=200, staleness=0, pace="slow"), NO_GATE)[1:],
         *broken_by(ssp, TOO_FAR, gam=0.15)[1:],
         far,
         *broken_by(quiet, LONG),

@@ -10,9 +10,7 @@ from theory.trials.trial import Control, Trial
 __all__ = ["trials"]
 
 LOUD = Control("top-5 is sent 2.5 times too large", "contraction", {"compressor": "loud"})
-DIRECT = Control(
-    "what is believed is forgotten", "contraction", {"refers": False, "memory": False}
-)
+DIRECT = Control("what is believed is forgotten", "contraction", {"refers": False, "memory": False})
 
 
 def trials() -> list[Trial]:
