@@ -32,6 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from bench.verify import verify
 
             verify(options)
+        elif options.command == "report":
+            from bench.report_command import report
+
+            report(options)
         else:
             from bench.run import run
 

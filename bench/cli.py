@@ -4,112 +4,35 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import mpiddl
-from bench.networks import NETWORKS, network
-from bench.variants import NAMED, QUICK, Entry, entry
+from bench.networks import NETWORKS
+from bench.options import Options, network, number, reader, steps, whole
+from bench.variants import DEFAULT, entry
 from mpiddl.comm.guard import ArgumentParser
-from mpiddl.comm.simulated import Network
 from mpiddl.errors import ConfigurationError
 from mpiddl.problems import problems
 
-__all__ = ["Options", "parse"]
+__all__ = ["COMMANDS", "Options", "parse"]
 
-T = TypeVar("T")
-COMMANDS = ("run", "list", "verify")
-DEFAULT, QUICK_GRID = "breast_cancer", (0.3, 1.0, 3.0)
+COMMANDS = {
+    "run": "bench.run",
+    "list": "bench.listing",
+    "verify": "bench.verify",
+    "report": "bench.report_command",
+}
+"""Command and the module whose function `command(options)` does it, on all ranks."""
+
 ABOUT = """\
-Runs distributed SGD variants under MPI and judges what theory claims about them.
+Runs distributed SGD variants, in a simulator and under MPI, and judges what theory claims of them.
 
   mpirun -np 32 python -m mpiddl.bench            all variants and claims: the command run
-  mpirun -np 32 python -m mpiddl.bench --quick    less of it, in half a minute
+  mpirun -np 32 python -m mpiddl.bench --quick    less of it, in a minute
   python -m mpiddl.bench list                     what there is to choose from
   mpirun -np 8 python -m mpiddl.bench verify --theory FILE
                                                   every theorem's trials, run for real"""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the command line says; `theory` belongs to verify, the others to run.
-
-    Parameters
-    ----------
-    command : str
-        run, list or verify.
-    problem : str
-        What the variants learn.
-    entries : tuple of Entry
-        The variants.
-    steps : int
-        Gradients per worker: clocks of a variant that speaks after every step.
-    grid : tuple of float or None
-        Step sizes; None: those of the problem.
-    seed, seeds : int
-        The one seed of the table, and how many repetitions of each claim start with it.
-    network, network_name : Network, str
-        The network of virtual time.
-    compute : float or None
-        Virtual seconds of a gradient; None: measured.
-    out : Path or None
-        The folder to write to; None: nothing is written.
-    theory : Path or None
-        What `python -m theory verify --json` wrote.
-    """
-
-    command: str
-    problem: str = DEFAULT
-    entries: tuple[Entry, ...] = ()
-    steps: int = 64
-    grid: tuple[float, ...] | None = None
-    seed: int = 0
-    seeds: int = 8
-    network: Network = NETWORKS["10gbe"].network
-    network_name: str = "10gbe"
-    compute: float | None = None
-    out: Path | None = None
-    theory: Path | None = None
-
-
-def _reader(read: Callable[[str], T]) -> Callable[[str], T]:
-    """Let argparse print what a ConfigurationError says."""
-
-    def reader(text: str) -> T:
-        try:
-            return read(text)
-        except ConfigurationError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return reader
-
-
-def _whole(least: int, text: str) -> int:
-    if not text.isdecimal() or int(text) < least:
-        raise argparse.ArgumentTypeError(f"a whole number of at least {least}, found {text!r}")
-    return int(text)
-
-
-def _steps(text: str) -> tuple[float, ...]:
-    try:
-        found = sorted({float(word) for word in text.split(",")})
-    except ValueError:
-        found = []
-    if not found or not all(0 < step < float("inf") for step in found):
-        raise argparse.ArgumentTypeError(f"step sizes above 0, as in 0.1,0.3,1; found {text!r}")
-    return tuple(found)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"seconds of at least 0, found {text!r}")
-    return seconds
 
 
 def _problem(text: str) -> str:
@@ -117,32 +40,82 @@ def _problem(text: str) -> str:
     return text
 
 
+def _claims(text: str) -> tuple[str, ...] | None:
+    if text in ("all", "none"):
+        return None if text == "all" else ()
+    from bench.claims import claims  # only here: mostly all are wanted
+
+    names = tuple(dict.fromkeys(word.strip() for word in text.split(",")))
+    for name in names:
+        claims[name]  # refuses an unknown name
+    return names
+
+
 def _add_run(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--problem", type=_reader(_problem), default=DEFAULT, help="default: %(default)s")
+    add(
+        "--problem",
+        type=reader(_problem),
+        action="append",
+        metavar="NAME",
+        help=f"what is learnt; repeatable; default: {' and '.join(DEFAULT)}",
+    )
     add(
         "--variant",
-        type=_reader(entry),
+        type=reader(entry),
         action="append",
         metavar="TEXT",
         help="a name from list, or a line: four parts are tried with every step size, five run "
-        "as they stand; repeatable; default: all of list",
+        "as they stand; repeatable; default: those of the problem",
     )
-    add("--clocks", type=partial(_whole, 1), metavar="N", help="gradients per worker (64)")
-    add("--grid", type=_steps, metavar="A,B,..", help="step sizes; default: by problem")
-    add("--seed", type=partial(_whole, 0), default=0, metavar="N", help="default: 0")
-    add("--seeds", type=partial(_whole, 1), metavar="N", help="repetitions of a claim (8)")
+    add("--clocks", type=partial(whole, 1), metavar="N", help="gradients per worker (64 or 48)")
+    add("--grid", type=steps, metavar="A,B,..", help="step sizes; default: by problem")
+    add("--seed", type=partial(whole, 0), default=0, metavar="N", help="default: 0")
+    add("--seeds", type=partial(whole, 1), metavar="N", help="repetitions of a claim (8)")
     names = "|".join(NETWORKS)
-    add("--network", default="10gbe", metavar=f"{names}|ALPHA,BETA", help="default: %(default)s")
     add(
-        "--compute", type=_seconds, metavar="S", help="virtual seconds of a gradient; else measured"
+        "--network",
+        type=reader(network),
+        default="10gbe",
+        metavar=f"{names}|FILE|ALPHA,BETA",
+        help="of virtual time; default: %(default)s",
     )
+    seconds = partial(number, "seconds")
+    add("--compute", type=seconds, metavar="S", help="virtual seconds of a gradient; else measured")
+    target = partial(number, "an f - f*")
+    add("--target", type=target, metavar="F", help="the f - f* to reach; default: by table")
     add(
-        "--quick",
-        action="store_true",
-        help="eight variants, 8 gradients, three step sizes, four seeds",
+        "--claims",
+        type=reader(_claims),
+        metavar="all|none|NAME,..",
+        help="what is claimed; default: all",
     )
-    add("--out", type=Path, metavar="DIR", help="write machine, curves and verdicts there as JSON")
+    add("--quick", action="store_true", help="fewer variants, gradients, step sizes and seeds")
+    add("--out", type=Path, metavar="DIR", help="write the results there, as JSON and a page")
+
+
+def _add_list(parser: argparse.ArgumentParser) -> None:
+    """It has no options."""
+
+
+def _add_verify(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    told = "what python -m theory verify --json FILE wrote"
+    add("--theory", type=Path, required=True, metavar="FILE", help=told)
+    add("--seed", type=partial(whole, 0), default=0, metavar="N", help="default: 0")
+    add("--out", type=Path, metavar="DIR", help="write theory-report.json there")
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("out", type=Path, metavar="DIR", help="what run --out DIR wrote")
+
+
+ADD: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {
+    "run": (_add_run, "variants and claims (default)"),
+    "list": (_add_list, "variants, recipes, problems, claims, networks, theorems"),
+    "verify": (_add_verify, "the trials of every theorem under MPI"),
+    "report": (_add_report, "make report.html of a folder again"),
+}
 
 
 def _parser() -> ArgumentParser:
@@ -155,18 +128,8 @@ def _parser() -> ArgumentParser:
     version = f"mpiddl {mpiddl.__version__}"
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_run(commands.add_parser("run", help="variants and claims (default)"))
-    commands.add_parser("list", help="variants, problems, claims, networks, theorems")
-    verify = commands.add_parser("verify", help="the trials of every theorem under MPI")
-    verify.add_argument(
-        "--theory",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="what python -m theory verify --json FILE wrote",
-    )
-    verify.add_argument("--seed", type=partial(_whole, 0), default=0, metavar="N")
-    verify.add_argument("--out", type=Path, metavar="DIR", help="write theory-report.json there")
+    for name, (add, about) in ADD.items():
+        add(commands.add_parser(name, help=about))
     return parser
 
 
@@ -180,27 +143,10 @@ def parse(argv: Sequence[str]) -> Options:
     """
     parser = _parser()
     named = bool(argv) and argv[0] in (*COMMANDS, "-h", "--help", "--version")
-    found = parser.parse_args(argv if named else ["run", *argv])
-    if found.command == "list":
-        return Options("list")
-    if found.command == "verify":
-        return Options("verify", seed=found.seed, out=found.out, theory=found.theory)
-    try:
-        where = network(found.network)
-    except ConfigurationError as error:
-        parser.error(str(error))
-    chosen = found.variant or map(entry, QUICK if found.quick else NAMED)
-    grid = found.grid or (QUICK_GRID if found.quick and found.problem == DEFAULT else None)
-    return Options(
-        command="run",
-        problem=found.problem,
-        entries=tuple(dict.fromkeys(chosen)),
-        steps=found.clocks or (8 if found.quick else 64),
-        grid=grid,
-        seed=found.seed,
-        seeds=found.seeds or (4 if found.quick else 8),
-        network=where,
-        network_name=found.network,
-        compute=found.compute,
-        out=found.out,
-    )
+    found = vars(parser.parse_args(argv if named else ["run", *argv]))
+    if found["command"] == "run":
+        for word, field in (("problem", "problems"), ("variant", "entries")):
+            found[field] = tuple(dict.fromkeys(found.pop(word) or ()))
+        found["steps"] = found.pop("clocks")
+        found["seeds"] = found["seeds"] or (4 if found["quick"] else 8)
+    return Options(**found)

@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ready", "write"]
+__all__ = ["ready", "write", "write_text"]
 
 
 def plain(value: Any) -> Any:
@@ -32,7 +32,11 @@ def write(path: Path, value: Any) -> None:
     OSError
         If the folder cannot be written.
     """
-    text = json.dumps(plain(value), indent=1, allow_nan=False) + "\n"
+    write_text(path, json.dumps(plain(value), indent=1, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path` as `write` does."""
     handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Verdicts: a number that theory predicts, the interval in which the measured one lies, an outcome.
+"""How claims are judged: by numbers with intervals, against what theory predicts.
 
 HOLDS      the interval is narrow enough to tell, and the prediction is inside (or the bound above)
 FAILS      the interval excludes the prediction
@@ -11,58 +11,19 @@ or a slope by a bound. Intervals are those of `theory.statistics`; rank 0 alone 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from enum import Enum
-from math import isfinite, nan
+from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Outcome", "Subject", "Verdict", "bound", "equal", "exponent", "undecided"]
+from bench.verdict import Outcome, Relation, Subject, Verdict, undecided, written
+
+__all__ = ["Outcome", "Relation", "Subject", "Verdict", "alike", "attained", "bound", "equal"]
+__all__ += ["exponent", "told_apart", "undecided", "written"]
 
 FEWEST = 3  # seeds of which an interval can be made
-WIDEST = 0.25  # half-width of an interval for an exponent that still says something
-
-
-class Outcome(Enum):
-    """What became of a claim."""
-
-    HOLDS = "HOLDS"
-    FAILS = "FAILS"
-    UNDECIDED = "UNDECIDED"
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is judged: a sentence that can be doubted, and the theorem or formula behind it."""
-
-    claim: str
-    theorem: str
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A judged claim: predicted and measured number, interval [low, high], outcome, reason."""
-
-    claim: str
-    theorem: str
-    predicted: float
-    measured: float
-    low: float
-    high: float
-    outcome: Outcome
-    reason: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON."""
-        return asdict(self) | {"outcome": self.outcome.value}
-
-
-def undecided(subject: Subject, reason: str, predicted: float = nan) -> Verdict:
-    """Return the verdict that nothing can be said, and why."""
-    return Verdict(
-        subject.claim, subject.theorem, predicted, nan, nan, nan, Outcome.UNDECIDED, reason
-    )
+WIDEST = 0.25  # half-width of an interval, for an exponent or a ratio, that still says something
 
 
 def exponent(
@@ -89,20 +50,19 @@ def exponent(
     if len(rows) < FEWEST or not (np.isfinite(rows).all() and (rows > 0).all()):
         return undecided(subject, f"{reason}: no slope from {len(rows)} usable seeds", predicted)
     found = mean(_pseudo_slopes(np.log(x), rows))
+    return _inside(subject, predicted, found, reason, Relation.SLOPE)
+
+
+def _inside(
+    subject: Subject, predicted: float, found: Any, reason: str, relation: Relation
+) -> Verdict:
+    """Judge whether the interval of `found` has the prediction inside and is not too wide."""
     inside = found.low <= predicted <= found.high
     outcome = Outcome.HOLDS if inside else Outcome.FAILS
     if inside and found.high - found.low > 2 * WIDEST:
         outcome, reason = Outcome.UNDECIDED, f"{reason}: the interval is too wide"
-    return Verdict(
-        subject.claim,
-        subject.theorem,
-        predicted,
-        found.value,
-        found.low,
-        found.high,
-        outcome,
-        reason,
-    )
+    numbers = predicted, found.value, found.low, found.high
+    return Verdict(subject.claim, subject.theorem, *numbers, outcome, reason, relation)
 
 
 def _pseudo_slopes(logs: Any, rows: Any) -> list[float]:
@@ -121,8 +81,19 @@ def _slope(logs: Any, rows: Any) -> float:
     return float(centred @ np.log(rows.mean(axis=0)) / (centred @ centred))
 
 
+def _ratio(subject: Subject, measured: Any, other: Any, reason: str) -> Any:
+    """Return E measured / E other with its interval, or the verdict that there is none."""
+    from theory.statistics import ratio
+
+    found, seeds = ratio(measured, other), len(np.atleast_1d(measured))
+    if seeds < FEWEST or not (found.value >= 0 and isfinite(found.value)):
+        why = f"the ratio is {found.value:.3g}, from {seeds} seeds"
+        return undecided(subject, f"{reason}: {why}", 1.0)
+    return found
+
+
 def bound(subject: Subject, measured: Any, limit: Any, reason: str) -> Verdict:
-    """Judge an upper bound: E measured / limit should be at most 1.
+    """Judge an upper bound: E measured / E limit should be at most 1.
 
     Parameters
     ----------
@@ -133,20 +104,47 @@ def bound(subject: Subject, measured: Any, limit: Any, reason: str) -> Verdict:
     reason : str
         What was measured, in words.
     """
-    from theory.statistics import ratio
-
-    found, seeds = ratio(measured, limit), len(np.atleast_1d(measured))
-    if seeds < FEWEST or not (found.value >= 0 and isfinite(found.value)):
-        why = f"the ratio is {found.value:.3g}, from {seeds} seeds"
-        return undecided(subject, f"{reason}: {why}", 1.0)
+    found = _ratio(subject, measured, limit, reason)
+    if isinstance(found, Verdict):
+        return replace(found, relation=Relation.AT_MOST)
     outcome = Outcome.UNDECIDED
     if found.high <= 1:
         outcome = Outcome.HOLDS
     elif found.low > 1:
         outcome = Outcome.FAILS
-    return Verdict(
-        subject.claim, subject.theorem, 1.0, found.value, found.low, found.high, outcome, reason
-    )
+    numbers = 1.0, found.value, found.low, found.high
+    return Verdict(subject.claim, subject.theorem, *numbers, outcome, reason, Relation.AT_MOST)
+
+
+def attained(subject: Subject, measured: Any, value: Any, reason: str) -> Verdict:
+    """Judge an equation of means: E measured / E value should be 1; both (S,), as in `bound`."""
+    found = _ratio(subject, measured, value, reason)
+    if isinstance(found, Verdict):
+        return found
+    return _inside(subject, 1.0, found, reason, Relation.EQUAL)
+
+
+def alike(subject: Subject, measured: Any, other: Any, reason: str, tolerance: float) -> Verdict:
+    """Judge that E measured / E other is 1 but for `tolerance`: the whole interval is that near."""
+    found = _ratio(subject, measured, other, reason)
+    if isinstance(found, Verdict):
+        return found
+    low, high = 1 - tolerance, 1 + tolerance
+    outcome = Outcome.UNDECIDED
+    if low <= found.low and found.high <= high:
+        outcome = Outcome.HOLDS
+    elif found.high < low or found.low > high:
+        outcome = Outcome.FAILS
+    numbers = 1.0, found.value, found.low, found.high
+    return Verdict(subject.claim, subject.theorem, *numbers, outcome, reason)
+
+
+def told_apart(kept: Verdict, broken: Verdict) -> Verdict:
+    """Return `kept`, which holds only if `broken`, the same without what is claimed, fails."""
+    outcome = kept.outcome
+    if outcome is Outcome.HOLDS and broken.outcome is not Outcome.FAILS:
+        outcome = Outcome.FAILS if broken.outcome is Outcome.HOLDS else broken.outcome
+    return replace(kept, outcome=outcome)
 
 
 def equal(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from mpiddl.arrays import Array
 from mpiddl.errors import ConfigurationError
@@ -20,9 +23,10 @@ __all__ = ["Result", "Run"]
 class Result:
     """What one rank has after a run.
 
-    `x` (d,) is its model, `curve` is None on ranks other than 0, `diverged` is None or the
-    (rank, clock) of the first displacement that was not finite. `services` has a row per push that
-    a server took in, with the columns `mpiddl.ledger.FIELDS`; None on ranks other than 0.
+    `x` (d,) is its model, the start on a rank that only serves; `curve` is None on ranks other than
+    0, `diverged` is None or the (rank, clock) of the first displacement that was not finite.
+    `services` has a row per push that a server took in, with the columns `mpiddl.ledger.FIELDS`;
+    None on ranks other than 0.
     """
 
     x: Array
@@ -88,18 +92,21 @@ class Run:
         self.variant.check(self.problem, size)
 
     def _check_script(self, script: Script, served: bool) -> None:
+        architecture: Any = self.variant.architecture
         if not served:
             raise ConfigurationError(
-                f"{self.variant.architecture} has no server that could follow a script: leave it "
-                "out, or use ps"
+                f"{architecture} has no server that could follow a script: leave it out, or use ps"
             )
-        clocks = {worker: end for worker, end in enumerate(self.all_clocks) if end}
-        for (lane, server), workers in script.items():
-            if Counter(workers) != clocks:
-                raise ConfigurationError(
-                    f"the script of server {server} in lane {lane} is for other clocks than those "
-                    f"of this run, {self.all_clocks}: take it from a run with the same"
-                )
+        problem, clocks = self.problem, Counter(dict(enumerate(self.all_clocks)))
+        plan = self.variant.schedule.plan(problem.layout, np.dtype(problem.dtype).itemsize)
+        for bucket in plan.buckets:
+            for shard in architecture.shards(bucket.span, self.ranks):
+                if Counter(script.get((bucket.index, shard.server), ())) != clocks:
+                    raise ConfigurationError(
+                        f"the script of lane {bucket.index} on server {shard.server} is not for "
+                        f"clocks {self.all_clocks}: take it from a run of the same variant, with "
+                        "the same workers and clocks"
+                    )
 
     def _check_ends(self, ends: tuple[int, ...], served: bool) -> None:
         if not served:

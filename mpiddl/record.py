@@ -117,6 +117,8 @@ class Recorder:
         """Copy x (d,) and the counts of this worker at the start of `clock`."""
         self._models[clock] = x.copy()
         self._mark(clock, comm)
+        if clock == self.own_clocks:
+            self._mark(self.due_clocks[-1], comm)  # as a server this rank may still speak
 
     def hold(self, pushes: int, span: slice, x: Array, comm: Communicator) -> None:
         """Copy a server's piece x (b,) of the agreed model if that is due after `pushes`."""
@@ -124,7 +126,7 @@ class Recorder:
         if clock is not None:
             self._pieces[clock].append((span, x.copy()))
             self._held[clock] = comm.now()
-            if self.own_clocks < 0 or clock == self.due_clocks[-1]:  # all is sent by then
+            if self.own_clocks < 0 or clock == self.due_clocks[-1]:
                 self._mark(clock, comm)
 
     def _mark(self, clock: int, comm: Communicator) -> None:

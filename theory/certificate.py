@@ -2,8 +2,8 @@
 
 A semidefinite program finds such multipliers for one number of steps; here they are expressions in
 the letters, so one identity serves every T and every step size. Squares take part as inequalities
-|u|^2 >= 0, so a sum of squares needs nothing else. The identity must be exact: nothing is left over,
-and nothing is given away.
+|u|^2 >= 0, so a sum of squares needs nothing else. The identity must be exact: nothing is left
+over, and nothing is given away.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sympy as sp
 
 from theory.algebra import is_zero
 from theory.derivation import Proof
-from theory.forms import ONE, Claim, Form
+from theory.forms import ONE, Claim, Form, shorter
 
 __all__ = ["certificate"]
 
@@ -41,5 +41,5 @@ def certificate(proof: Proof, goal: Form, parts: Parts) -> Claim:
     rest = Form({a: c for a, c in (goal - total).terms.items() if not is_zero(c)})
     if rest.terms:
         proof.refuse(f"{label} leaves {rest}")
-    because = ", ".join(f"{sp.factor(m)} times {name}" for name, (m, _) in parts.items())
+    because = ", ".join(f"{shorter(m)} times {name}" for name, (m, _) in parts.items())
     return proof.record(Claim(goal), f"{label}: {because}")

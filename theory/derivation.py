@@ -16,7 +16,7 @@ import sympy as sp
 
 from theory.algebra import is_zero
 from theory.axioms import AXIOMS
-from theory.forms import ONE, Atom, Claim, Form, Inner, Norm, Scalar, Vector, inner, tidy
+from theory.forms import ONE, Atom, Bound, Claim, Form, Inner, Norm, Scalar, Vector, inner, tidy
 from theory.positivity import Domain
 from theory.statement import Assumption, Status, Step
 
@@ -129,7 +129,7 @@ class Proof:
 
         The letter keeps later coefficients small; bounds of non-negative atoms are non-negative.
         """
-        letter = sp.Dummy(f"({atom})", positive=True)
+        letter = Bound(f"bound({atom})", positive=True)
         self._letters[letter] = self.written(bound)
         self.record(Claim(Form({ONE: bound, atom: sp.Integer(-1)})), because)
         return Claim(Form({ONE: letter, atom: sp.Integer(-1)}))
@@ -214,5 +214,5 @@ class Proof:
         if not self.domain.nonnegative(coefficient, strict=True):
             self.refuse(f"the coefficient {coefficient} of {atom} may vanish or be negative")
         bound = self.written(claim.form[ONE] / coefficient)
-        self.record(Claim(Form({ONE: bound, atom: sp.Integer(-1)})), f"divide by {coefficient}")
+        self.record(Claim(Form({ONE: bound, atom: sp.Integer(-1)})), f"divide by that of {atom}")
         return bound

@@ -25,7 +25,7 @@ def _drawn(rng: np.random.Generator) -> Instance:
 
 
 def _losses(rng: np.random.Generator) -> Instance:
-    """f_j = 1/2 sum_k a_jk x_k^2 + b_jk x_k with curvatures 0 to Lmax, sum_j b_jk = 0, so x* = 0."""
+    """f_j = 1/2 sum_k a_jk x_k^2 + b_jk x_k, a_jk in [0, Lmax], sum_j b_jk = 0, so x* = 0."""
     here: Floats = points(rng)[:, :1]
     curvatures = rng.choice([0.0, 0.5, 1.0], size=(LOSSES, 1, ENTRIES)) * SMOOTHNESS
     if rng.random() < 0.5:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import sympy as sp
 
-__all__ = ["ONE", "Atom", "Base", "Claim", "Form", "Inner", "Norm", "Scalar", "Vector", "inner"]
+__all__ = ["ONE", "Atom", "Base", "Bound", "Claim", "Form", "Inner", "Norm", "Scalar", "Vector"]
+__all__ += ["inner", "shorter", "tidy"]
 
 
 class Base(NamedTuple):
@@ -162,13 +163,32 @@ def _shown(coefficient: sp.Expr, atom: Atom) -> str:
         return str(coefficient)
     if coefficient == 1:
         return str(atom)
-    return f"({coefficient}) {atom}" if coefficient.is_Add else f"{coefficient} {atom}"
+    named = f"({atom})" if " - " in str(atom) else str(atom)
+    return f"({coefficient}) {named}" if coefficient.is_Add else f"{coefficient} {named}"
 
 
 @cache
 def tidy(coefficient: sp.Expr) -> sp.Expr:
     """Cancel a coefficient; roots and powers r**T are left alone."""
     return sp.cancel(sp.together(coefficient))
+
+
+class Bound(sp.Dummy):  # type: ignore[misc]
+    """A letter for a bound that was computed before; it prints as its name."""
+
+    def _sympystr(self, printer: object) -> str:
+        return str(self.name)
+
+
+@cache
+def _factored(coefficient: sp.Expr) -> sp.Expr:
+    return sp.factor(coefficient)
+
+
+def shorter(coefficient: sp.Expr) -> sp.Expr:
+    """Return a coefficient as it is, or factored: fewer minus signs, then fewer characters."""
+    forms = (_factored(coefficient), coefficient)
+    return min(forms, key=lambda form: (str(form).count("-"), len(str(form))))
 
 
 @dataclass(frozen=True)
@@ -179,10 +199,14 @@ class Claim:
     equality: bool = False
 
     def __str__(self) -> str:
-        shown = {a: sp.factor(c) for a, c in self.form.terms.items()}
-        plus = {a: c for a, c in shown.items() if not c.could_extract_minus_sign()}
-        minus = {a: -c for a, c in shown.items() if c.could_extract_minus_sign()}
-        return f"{Form(minus)} {'=' if self.equality else '<='} {Form(plus)}"
+        minus = {
+            a: -c for a, c in self.form.terms.items() if _factored(c).could_extract_minus_sign()
+        }
+        plus = self.form.without(*minus)
+        left, right = (
+            Form({a: shorter(c) for a, c in side.items()}) for side in (minus, plus.terms)
+        )
+        return f"{left} {'=' if self.equality else '<='} {right}"
 
 
 def inner(u: Vector, v: Vector) -> Form:

@@ -13,6 +13,7 @@ import sympy as sp
 from theory.algebra import is_zero
 from theory.axioms import AXIOMS
 from theory.delayed import THRESHOLD
+from theory.events import largest_delay
 from theory.forms import Form, Vector, inner
 from theory.moves import geometric
 from theory.positivity import Domain
@@ -98,6 +99,16 @@ def sums_in_a_round() -> bool:
     return all(
         is_zero(total.subs(H, H + 1) - total - term.subs(k, H)) and total.subs(H, 0) == 0
         for term, total in sums.items()
+    )
+
+
+@_identity
+def gate_delays() -> bool:
+    """All schedules of up to 3 workers and 3 clocks of staleness: at most (2 s + 1)(n - 1)."""
+    return all(
+        largest_delay(workers, s) == (2 * s + 1) * (workers - 1)
+        for workers in (1, 2, 3)
+        for s in (0, 1, 2, 3)
     )
 
 

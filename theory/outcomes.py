@@ -12,11 +12,13 @@ from collections.abc import Callable
 import numpy as np
 
 from theory.compressed import compress
+from theory.compressors import CONSTANTS, Constant
 from theory.testbed import Floats
 
-__all__ = ["SAID", "Said", "adversaries"]
+__all__ = ["SAID", "Said", "adversaries", "allowed", "all_objections", "objections", "shares"]
 
 Said = tuple[Floats, Floats]
+ROUNDING = 1e-12
 
 
 def _one(x: Floats, c: Floats) -> Said:
@@ -116,3 +118,41 @@ def adversaries(b: int, s: int, rng: np.random.Generator) -> Floats:
     random = rng.standard_normal((40, b)) * np.exp(3 * rng.standard_normal((40, b)) * rng.random())
     rows: Floats = np.concatenate((signs * np.stack(special), random))
     return rows
+
+
+def shares(name: str, x: Floats, parameter: int) -> Floats:
+    """Return E|C(x) - x|^2 / |x|^2 of every row, (m,)."""
+    share: Floats = SAID[name](x, parameter)[1] / (x**2).sum(axis=-1)
+    return share
+
+
+def allowed(constant: Constant, b: int, parameter: int) -> float:
+    """Return what `shares` may be at most: omega or 1 - delta."""
+    value = constant.at(b=b, k=parameter, s=parameter, omega=b / parameter - 1)
+    return value if constant.unbiased else 1 - value
+
+
+# Rows of `adversaries` on which a constant is attained.
+_WHERE = {"every": slice(None), "all": slice(0, 1), "one": slice(1, 2), "": slice(0, 0)}
+_PARAMETERS = {"qsgd, s = 1": (1,), "qsgd, s > 1": (2, 4)}
+
+
+def objections(name: str, constant: Constant) -> list[str]:
+    """Return what is wrong with a constant: not proved, violated, or not attained as it says."""
+    found = [] if constant.proof() else ["not proved"]
+    for b, parameter in ((b, p) for b in (2, 5, 8) for p in _PARAMETERS.get(name, (1, 2))):
+        x = adversaries(b, parameter, np.random.default_rng([b, parameter]))
+        lost, most = shares(name, x, parameter), allowed(constant, b, parameter)
+        said = f"b = {b}, k or s = {parameter}"
+        if not np.all(lost <= most + ROUNDING):
+            found.append(f"violated for {said}")
+        if not np.allclose(lost[_WHERE[constant.attained.partition(" ")[0]]], most, atol=ROUNDING):
+            found.append(f"not attained for {said}")
+        if constant.unbiased and not np.allclose(SAID[name](x, parameter)[0], x, atol=ROUNDING):
+            found.append(f"biased for {said}")
+    return found
+
+
+def all_objections() -> list[str]:
+    """Return all objections to all constants, with the name of the compressor."""
+    return [f"{name}: {why}" for name, c in CONSTANTS.items() for why in objections(name, c)]

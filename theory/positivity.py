@@ -108,7 +108,7 @@ class Domain:
         return False
 
     def _written(self, expression: sp.Expr) -> sp.Expr:
-        """Write `expression` in the free letters; powers r**T become letters with their range."""
+        """Write `expression` in the free letters; powers and roots become letters with a range."""
         top, bottom = sp.fraction(sp.together(canonical(expression)))
         expression = reduced(top) / reduced(bottom)
         for g in sorted(expression.free_symbols & GENERATORS.keys(), key=str):

@@ -85,7 +85,7 @@ _MASK = replace(_MASK, compressor="randk", k=1)
 _QUIET = {"d": 4, "sigma2": 0.0, "zeta2": 0.1}
 _NEWS = replace(_FEEDBACK, options=_QUIET, refers=True, seeds=1)
 _TURNS = replace(_ISO, staleness=np.inf, pace="even", seeds=1)  # round robin: exact moments
-_ROWS = Trial("", "least_squares", 4, 8000, options={"samples": 50, "spectrum": (1.0, 1.0)})
+_ROWS = Trial("", "least_squares", 4, 4000, options={"samples": 50, "spectrum": (1.0, 1.0)})
 _LONG, _WIDE = (1000, 2000, 4000, 8000), (1, 2, 4, 8, 16)
 _SHORT = (250, 500, 1000, 2000)  # where the moments are not exact
 RATES: dict[str, tuple[Trial, tuple[int, ...], tuple[int, ...]]] = {
@@ -98,7 +98,7 @@ RATES: dict[str, tuple[Trial, tuple[int, ...], tuple[int, ...]]] = {
     "local-sgd-nonconvex": (replace(_ISO, H=4), _LONG, _WIDE),
     "dpsgd-nonconvex-atc": (replace(_ISO, topology="ring"), _LONG, _WIDE[:4]),
     "dpsgd-nonconvex-cta": (replace(_ISO, topology="ring", order="cta"), _LONG, _WIDE[:4]),
-    "bsp-sc-sampling": (_ROWS, _LONG, _WIDE),
+    "bsp-sc-sampling": (_ROWS, (500, *_LONG[:3]), _WIDE),
     "asgd-nonconvex": (_TURNS, _LONG, _WIDE),
     "ssp-nonconvex": (replace(_TURNS, staleness=1), _LONG, _WIDE),
     "ef-sgd-nonconvex": (_FEEDBACK, _SHORT, _WIDE[:4]),

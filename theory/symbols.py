@@ -27,7 +27,7 @@ MEANING: dict[str, str] = {
     "L": "smoothness of f (of every f_i where workers differ)",
     "Ltil": "smoothness on average: Ltil^2 = (1/n) sum_i L_i^2 will do",
     "mu": "strong convexity",
-    "Lmax": "smoothness of every sample's loss; at least L",
+    "Lmax": "smoothness of every sample's loss",
     "kappa": "L / mu",
     "Delta": "f(x_0) - inf f",
     "R2": "||x_0 - x*||^2",

@@ -1,51 +1,57 @@
 """Claims: one sentence a file that can be doubted, the runs that test it, and how they are judged.
 
-A claim says which runs it needs (`jobs`, on every rank) and what came out of them means (`judge`,
-on rank 0, which alone imports sympy and scipy). What it claims and what it runs are separate
-fields, so that a test can break the one and keep the other: every claim has such a control.
-
-| file                   | theorem             | measured                                     |
-|------------------------|---------------------|----------------------------------------------|
-| `linear_speedup.py`    | bsp-sc-const        | slope of the stationary error over n         |
-| `error_feedback.py`    | ef-sgd-nonconvex    | measured / bound, with and without memory    |
-| `spectral_gap.py`      | gossip-consensus    | contraction of one mixing                    |
-| `local_consensus.py`   | local-sgd-nonconvex | measured / bound, distance between workers   |
-| `bytes_on_the_wire.py` | cost, wire          | bytes sent and received, against the formula |
-| `same_in_both_worlds.py` | the simulator     | runs under MPI, bit for bit                  |
+TABLE
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bench.jobs import Found, Job
 from bench.judge import Subject, Verdict
+from bench.networks import NETWORKS
+from mpiddl.comm.simulated import Network
 from mpiddl.registry import Registry
+from mpiddl.train import Run
 
-__all__ = ["Budget", "Claim", "claims"]
+__all__ = ["Budget", "Claim", "claims", "verdicts"]
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What a claim may use: `ranks` in all, `seeds` repetitions that start with `seed`.
+    """What a claim may use.
 
-    All repetitions are simulated; those with the first seed are run under MPI too.
+    Parameters
+    ----------
+    ranks : int
+        Ranks in all. A claim that needs more is simulated all the same, and says so.
+    seeds, seed : int
+        Repetitions, and the seed of the first. All are simulated; the first is run under MPI too.
+    network : Network
+        What messages cost, where a claim is about time.
     """
 
     ranks: int
     seeds: int
     seed: int
+    network: Network = NETWORKS["10gbe"].network
 
     @property
     def all_seeds(self) -> range:
         """The seeds of the repetitions."""
         return range(self.seed, self.seed + self.seeds)
 
-    def under_mpi(self, seed: int) -> bool:
-        """Whether the run with `seed` is made under MPI too: `Job(.., mpi=..)`."""
-        return seed == self.seed
+    def job(self, key: Hashable, run: Run, *, watched: bool = False) -> Job:
+        """Return `run` as a job, made under MPI too if it has the first seed and ranks enough."""
+        real = run.problem.seed == self.seed and run.ranks <= self.ranks
+        return Job(key, run, watched, real)
+
+    def told(self, ranks: int) -> str:
+        """Return how often and where runs of `ranks` ranks were made, for a reason."""
+        where = "1 under MPI" if ranks <= self.ranks else "simulated"
+        return f"{self.seeds} seeds, {where}"
 
 
 class Claim(Protocol):
@@ -63,3 +69,9 @@ class Claim(Protocol):
 
 
 claims: Registry[Claim] = Registry("bench.claims", "claim")
+
+
+def verdicts(found: Found, budget: Budget) -> Iterator[Verdict]:
+    """Judge all claims, in the order of their names; on rank 0."""
+    for name in claims:
+        yield replace(claims[name].judge(found, budget), name=name)

@@ -3,7 +3,7 @@
 Theorem     bsp-sc-const; on f = |x|^2 / 2 with additive noise its bound is attained, and for large
             T it is gam sigma2 / (n L (2 - gam L))
 Measured    mean of |x_t - x*|^2 after a burn-in, for n = 1, 2, 4, .. workers, groups of n ranks
-            side by side, one seed each; slope of its logarithm over log n
+            side by side; slope of its logarithm over log n
 Regime      noise: the start is forgotten after `BURN_IN` clocks, (1 - gam L)^(2 BURN_IN) = 6e-8
 Broken if   workers do not draw noise of their own: then the slope is 0
 """
@@ -17,7 +17,8 @@ from typing import ClassVar
 
 from bench.claims import Budget, claims
 from bench.jobs import Found, Job
-from bench.judge import Subject, Verdict, exponent, undecided
+from bench.judge import Subject, Verdict, exponent
+from bench.series import Series, line, measured
 from mpiddl.problems import Problem
 from mpiddl.problems.quadratic import iso
 from mpiddl.train import Run
@@ -25,9 +26,9 @@ from mpiddl.variant import Variant
 
 __all__ = ["LinearSpeedup"]
 
-VARIANT = "bsp / allreduce / identity / whole / sgd:0.5"
+VARIANT, GAM = "bsp / allreduce / identity / whole / sgd:0.5", 0.5
 CLOCKS, BURN_IN = 24, 12
-LEAST = 4  # ranks: a slope over fewer than three sizes says little
+LEAST = 8  # workers at most: a slope over few sizes says little
 
 
 @dataclass(frozen=True)
@@ -39,19 +40,15 @@ class LinearSpeedup:
     subject: ClassVar[Subject] = Subject("n workers divide the noise by n", "bsp-sc-const")
 
     def sizes(self, ranks: int) -> list[int]:
-        """Return the powers of two up to `ranks`."""
-        return [1 << k for k in range(ranks.bit_length())]
+        """Return the powers of two up to `ranks`, or up to `LEAST`."""
+        return [1 << k for k in range(max(ranks, LEAST).bit_length())]
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return one run per size and seed."""
-        if budget.ranks < LEAST:
-            return ()
         variant = Variant.parse(VARIANT)
         return [
-            Job(
-                ("linear_speedup", n, seed),
-                Run(variant, self.problem(n, seed), CLOCKS, every=1),
-                mpi=budget.under_mpi(seed),
+            budget.job(
+                ("linear_speedup", n, seed), Run(variant, self.problem(n, seed), CLOCKS, every=1)
             )
             for n in self.sizes(budget.ranks)
             for seed in budget.all_seeds
@@ -61,17 +58,19 @@ class LinearSpeedup:
         """Judge the slope over n against the exponent of the catalogue."""
         from theory.catalogue import THEOREMS
 
-        if budget.ranks < LEAST:
-            return undecided(self.subject, f"needs {LEAST} ranks, there are {budget.ranks}")
-        tuned, sizes = THEOREMS[self.subject.theorem].tuned, self.sizes(budget.ranks)
-        if tuned is None:
-            return undecided(self.subject, "the theorem has no rate")
+        theorem, sizes = THEOREMS[self.subject.theorem], self.sizes(budget.ranks)
+        assert theorem.tuned is not None
         errors = [
             [found["linear_speedup", n, seed].curve["distance2"][BURN_IN:].mean() for n in sizes]
             for seed in budget.all_seeds
         ]
-        reason = f"slope of the error over n = {sizes[0]} .. {sizes[-1]}, {budget.seeds} seeds"
-        return exponent(self.subject, sizes, errors, float(tuned.rate_n), reason)
+        limits = [theorem.at(n=n, T=CLOCKS, gam=GAM, L=1, mu=1, R2=1, sigma2=1) for n in sizes]
+        reason = f"slope of the error over n = {sizes[0]} .. {sizes[-1]}, {budget.told(LEAST)}"
+        verdict = exponent(self.subject, sizes, errors, float(theorem.tuned.rate_n), reason)
+        lines = measured("measured", sizes, errors), line(theorem.name, sizes, limits, "theory")
+        return verdict.drawn(
+            Series("Stationary error", "workers n", "|x - x*|^2", lines, log_x=True, log_y=True)
+        )
 
 
 claims.register("linear_speedup")(LinearSpeedup())

@@ -26,7 +26,7 @@ def join(pieces: Iterable[Piece]) -> Markup:
     )
 
 
-def element(name: str, *content: Piece, **attributes: str | float | bool | None) -> Markup:
+def element(name: str, /, *content: Piece, **attributes: str | float | bool | None) -> Markup:
     """Return the element `name` around `content`.
 
     Attributes are written as Python allows: `class_` is class, `aria_label` is aria-label. True is

@@ -114,6 +114,7 @@ class VerdictRecord:
     measured: float | None = None
     low: float | None = None
     high: float | None = None
+    relation: str = "="
     series: list[Any] = field(default_factory=list)
 
     @cached_property

@@ -6,13 +6,13 @@ Source  Ho et al., "More effective distributed ML via a stale synchronous parall
 Paper   x_{t+1} = outer(x_t, (1/n) D);   answer i after its clock c when min_j c_j >= c - s
 Letters t `taken` | D what one worker says | n workers | c_j the last clock heard of worker j, of
         those that have not ended | tau = t - `read[i]`: what came between reading and writing
+Cost    a server has a box and an answer under way per worker: 2 n shards of memory
 Differs from the paper: a push counts 1/n, so that n pushes move x as far as one mean does; the
 step of Lian et al. is gam/n here. The step size is that of clock t // n.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf
 
 from mpiddl.architecture import Station
@@ -22,7 +22,6 @@ from mpiddl.arrays import namespace
 from mpiddl.comm import Request
 from mpiddl.comm.engine import Task
 from mpiddl.compression import Channel
-from mpiddl.errors import ConfigurationError
 
 __all__ = ["Arrivals"]
 
@@ -39,21 +38,13 @@ class Arrivals(Server):
         self.read = [0] * n  # pushes that were in the last answer
         self.come: dict[int, Request] = {}  # pushes not yet taken in, in order of arrival
         self.waiting: dict[int, list[int]] = {}  # workers not yet answered, and their rows
-        self.order = self._script()
+        place = station.lane.bucket.index, shard.server
+        self.order = None if station.recorder.script is None else station.recorder.script[place]
         self.divide = namespace(self.x).divide
         self.tasks = [
             station.engine.start(self._listen(worker), f"server {shard.server}")
             for worker in self.boxes
         ]
-
-    def _script(self) -> Sequence[int] | None:
-        script, place = self.recorder.script, (self.station.lane.bucket.index, self.shard.server)
-        if script is not None and place not in script:
-            raise ConfigurationError(
-                f"the script says nothing of lane {place[0]} on server {place[1]}: take it from a "
-                "run with the same schedule and servers"
-            )
-        return None if script is None else script[place]
 
     def hear_own(self) -> None:
         """Let its push be taken in, now or when it is its turn."""

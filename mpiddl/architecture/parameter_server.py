@@ -5,10 +5,10 @@ Source  Li et al., "Scaling distributed machine learning with the parameter serv
         of deep networks from decentralized data", AISTATS 2017.  arXiv:1602.05629
 Paper   worker i:  push D_i;  x_i <- pull.      server:  x <- outer(x, what was pushed)
 Letters D_i `lane.delta` through the channel | x_i `lane.x` | x `Server.x`, a shard of the model
-Cost    per clock and worker one payload to each server and one answer; nothing to the shard on
-        the same rank. Workers visit servers in rotation, servers answer in rotation.
-Differs from the paper: a push is answered with the shard, so there is one pull per push. A shard
-is a part of every bucket (shards.py). What one push does: rounds.py (staleness 0), arrivals.py.
+Cost    per clock and worker one payload to each server and one answer, in rotation; none where
+        worker and server are one rank
+Differs from the paper: a push is answered with the shard, so there is one pull per push. Every
+server has a part of every bucket: shards.py. What a push does: rounds.py if s = 0, arrivals.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mpiddl.architecture import Station, architectures
 from mpiddl.architecture.arrivals import Arrivals
 from mpiddl.architecture.rounds import Rounds
 from mpiddl.architecture.server import Server
-from mpiddl.architecture.shards import shards
+from mpiddl.architecture.shards import Shard, shards
 from mpiddl.architecture.worker import End
 from mpiddl.comm.engine import Wait
 from mpiddl.compression import Channel
@@ -61,7 +61,7 @@ class ParameterServer(Described):
     gradients: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.servers, int) or self.servers < 0:
+        if type(self.servers) is not int or self.servers < 0:
             raise ConfigurationError(
                 f"ps needs a whole number of servers of at least 0, found {self.servers!r}: write "
                 "ps:servers=2, or ps where every rank works and serves"
@@ -81,14 +81,18 @@ class ParameterServer(Described):
             )
 
     def agreed(self, size: int) -> str:
-        """Return nothing: the text says all."""
+        """Return nothing."""
         return ""
+
+    def shards(self, span: slice, size: int) -> tuple[Shard, ...]:
+        """Return who holds what of the bucket at `span` of the flat vector."""
+        return shards(span, self.servers or size, size)
 
     def open(self, station: Station) -> _Exchange:
         """Return the exchange of one lane: of a worker, a server or both."""
         size, me = station.comm.size, station.comm.rank
         servers, down = self.servers or size, parse_channel(self.down)
-        cut = shards(station.lane.bucket.span, servers, size)
+        cut = self.shards(station.lane.bucket.span, size)
         serve = Arrivals if station.sync.staleness else Rounds
         own = {one.server: serve(station, one, down) for one in cut if one.rank == me}
         in_turn = sorted(cut, key=lambda one: (one.server - me) % servers)

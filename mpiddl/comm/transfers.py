@@ -4,9 +4,10 @@ Idea    One list of MPI requests, kept from look to look, and one Testsome over 
         ended gives its place to the last one, so that a look costs what is outstanding and nothing
         is rebuilt. While something else can move, looks are 100 us apart: with hundreds of
         receives posted a look costs tens of microseconds.
-Waiting Linux sleeps no shorter than some 70 us. With a core for every rank, `idle` first only
-        lets others by who need the core; with more ranks than cores it sleeps at once. The sleeps
-        of one wait become longer.
+Waiting Linux sleeps no shorter than some 70 us, and MPI moves long messages only while it is
+        asked. So `idle` first looks again and again, letting others by who need the core: for
+        about a millisecond with a core for every rank, a few times with more ranks than cores.
+        Then it sleeps, longer and longer in one wait.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from mpiddl.errors import ProtocolError
 __all__ = ["Transfers"]
 
 LOOK = 100e-6  # seconds between two looks while something else can move
-BURST = 20
-SPIN = 50  # looks in vain before the first sleep, if every rank has a core
+BURST = 20  # looks in a row, the core given away before each
+SPIN = 50  # bursts in vain before the first sleep, if every rank has a core; else one
 SHORTEST, LONGEST = 20e-6, 200e-6  # seconds asked of one sleep
 
 _give_way = getattr(os, "sched_yield", lambda: None)  # macOS has none
@@ -45,7 +46,7 @@ class Transfers:
 
     def __init__(self, testsome: Callable[[list[Any], list[Any]], Any], crowded: bool) -> None:
         self._testsome = testsome
-        self._spin = 0 if crowded else SPIN
+        self._spin = 1 if crowded else SPIN
         self._requests: list[Any] = []
         self._operations: list[Outgoing | Incoming] = []
         self._statuses: list[Any] = []
@@ -55,7 +56,7 @@ class Transfers:
         self._look_at = 0.0
         self._looked = False
         self._waits = False  # whether `idle` was called since the last `progress`
-        self._in_vain = 0  # looks of this wait
+        self._in_vain = 0  # calls of `idle` in this wait
 
     def watch(self, request: Any, operation: Outgoing | Incoming) -> None:
         """Tell `operation` when MPI's `request` has ended."""
@@ -118,7 +119,7 @@ class Transfers:
         return moved
 
     def idle(self) -> None:
-        """Give the core away for a moment, unless `progress` had not looked: then it may look."""
+        """Wait a moment for something to move, unless `progress` had not looked: then it may."""
         self._look_at, self._waits = 0.0, True
         if not self._looked:
             return

@@ -136,9 +136,7 @@ def _row(
     }
 
 
-def _curve(
-    name: str, text: str, n: int, seed: int, gam: float, result: Result
-) -> dict[str, Any]:
+def _curve(name: str, text: str, n: int, seed: int, gam: float, result: Result) -> dict[str, Any]:
     return {
         "variant": f"{text} / sgd:{gam!r}",
         "name": text.replace(" / identity", "").replace(" / whole", ""),

@@ -31,7 +31,7 @@ CHOSEN = [
     KINDS[kind]
     for kind in KINDS
     if kind[0] in ("ef-sgd-nonconvex", "gossip-consensus", "local-sgd-nonconvex")
-    or kind[0] in ("ef21", "qsgd-nonconvex", "qsgd-nonconvex-shared", "ef-sgd-sc")
+    or kind[0] in ("ef21", "qsgd-nonconvex", "qsgd-nonconvex-shared")
     or kind[0] in ("bsp-sc-decreasing", "bsp-sc-sampling", "dpsgd-nonconvex-cta", "gd-convex")
     or "without noise" in (kind[1] or "")
 ]

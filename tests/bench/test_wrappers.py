@@ -37,6 +37,20 @@ def test_what_is_written_down_moves_the_mean_model(simulated, line):
     assert all((t.e is None) is ("ef+" not in line) for t in traces)
 
 
+@pytest.mark.parametrize("words", ["randk:0.3", "randk:0.3,mask=shared", "qsgd:3", "diff+topk:0.3"])
+def test_what_was_said_moves_the_model(simulated, words):
+    line = f"bsp / allreduce / {words} / whole / sgd:0.1"
+    run = Run(Variant.parse(line), problem("nc", 4, 5, zeta2=1.0), 6)
+    found = simulated([Job("plain", run), Job("watched", run, watched=True)])
+    assert found["plain"].curve == found["watched"].curve
+    traces = found["watched"].traces
+    x = np.vstack((traces[0].y, traces[0].x))
+    said = np.mean([t.said for t in traces], axis=0)
+    assert np.allclose(np.diff(x, axis=0), -0.1 * said, atol=1e-14)
+    assert not np.allclose(said, np.mean([t.g for t in traces], axis=0))
+    assert all(t.e is None for t in traces)
+
+
 def test_a_wrapped_problem_is_the_problem_inside():
     inner = problem("breast_cancer", 3, 1)
     outer, x = Wrapped(inner), np.full(inner.layout.size, 0.1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mpiddl.comm.collectives import allgathers, allreduces
+from mpiddl.comm.collectives import allgathers, allreduces, collective, double_tree
 from mpiddl.comm.collectives.barrier import barrier
 from mpiddl.comm.engine import Engine
 from mpiddl.comm.simulated import World
@@ -49,6 +49,31 @@ def test_bits_and_counts_are_those_of_the_simulated_world(comm, name, dtype):
         world.run(lambda c, _, rows=results: allreduces[name](c, rows[c.rank]))
         assert x.tobytes() == results[comm.rank].tobytes(), f"b = {b}"
         assert counts(aside.traffic) == counts(world.communicators[comm.rank].traffic), f"b = {b}"
+
+
+@pytest.mark.parametrize("piece", [4096, 100_000])
+def test_a_double_tree_in_pieces(comm, piece):
+    for index, b in enumerate([0, 5, 10_000]):
+        vectors, aside = floats(comm.size, b, np.float64), fresh(comm, index)
+        x, results = vectors[comm.rank].copy(), vectors.copy()
+        Engine(comm).run(double_tree.allreduce(aside, x, piece=piece))
+        world = World(comm.size)
+        world.run(lambda c, _, rows=results: double_tree.allreduce(c, rows[c.rank], piece=piece))
+        assert x.tobytes() == results[comm.rank].tobytes()
+        assert counts(aside.traffic) == counts(world.communicators[comm.rank].traffic)
+
+
+@pytest.mark.parametrize("name", ["torus", "hierarchical"])
+def test_groups_of_every_size(comm, name):
+    sizes = [group for group in range(1, comm.size + 1) if comm.size % group == 0]
+    for index, group in enumerate(sizes):
+        vectors, algorithm = floats(comm.size, 1000, np.float32), collective(f"{name}:{group}")
+        aside, x, results = fresh(comm, index), vectors[comm.rank].copy(), vectors.copy()
+        Engine(comm).run(algorithm(aside, x))
+        world = World(comm.size)
+        world.run(lambda c, _, rows=results, f=algorithm: f(c, rows[c.rank]))
+        assert x.tobytes() == results[comm.rank].tobytes()
+        assert counts(aside.traffic) == counts(world.communicators[comm.rank].traffic)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

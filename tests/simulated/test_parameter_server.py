@@ -406,8 +406,8 @@ def test_scripts_and_ends_that_do_not_fit_are_refused():
     run = job("asp / ps:servers=1 / identity / whole", 2, clocks=2)
     elsewhere = job("bsp / allreduce / identity / whole", 2, clocks=2)
     for wrong, says in [
-        (replace(run, script={(0, 0): [0, 1, 0]}), "other clocks"),
-        (replace(run, script={(1, 0): [0, 1, 0, 1]}), "says nothing of lane 0 on server 0"),
+        (replace(run, script={(0, 0): [0, 1, 0]}), "is not for clocks"),
+        (replace(run, script={(1, 0): [0, 1, 0, 1]}), "lane 0 on server 0"),
         (replace(run, ends=(2, 3)), "ends after 1 to 2 clocks"),
         (replace(run, ends=(2,)), "2 workers"),
         (replace(elsewhere, script={}), "no server"),

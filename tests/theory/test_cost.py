@@ -176,9 +176,9 @@ def test_a_double_tree_of_two_ranks_is_a_pipeline() -> None:
     """Each is the root of one tree: both halves cross at once, piece after piece."""
     assert [int(pieces(b, 4, 8)) for b in (0, 1, 4, 5, 8, 9)] == [1, 1, 1, 2, 2, 3]
     cost = ALLREDUCE["double_tree"]
-    for b, w in [(0, 8), (1, 4), (7, 8), (2**17, 4)]:  # 2^17 entries: 2 pieces of 128 KB
+    for b, w in [(0, 8), (1, 4), (7, 8), (2**18, 4)]:  # 2^18 entries: 2 pieces of 256 KB
         at = cost.at(n=2, b=b, w=w, al=1.0, be=1.0, ga=1.0)
-        count = int(pieces(b, w, 2**17))
+        count = int(pieces(b, w, 2**18))
         longest = -(-b // 2) * w
         assert (at.messages, at.bytes) == (4 * count, 2 * b * w)
         assert at.time == 2 * count + 3 * longest

@@ -105,6 +105,19 @@ def test_a_loose_bound_is_not_attained(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("computed" in problem for problem in report.problems), "the derivation sees it too"
 
 
+def test_a_wrong_constant_of_a_compressor_is_a_failure(
+    trials: list[Trial], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Constants are looked at when all theorems are."""
+    for name in [name for name in THEOREMS if name != NAME]:
+        monkeypatch.delitem(THEOREMS, name)
+    assert main(["verify", "--quick"]) == 0
+    wrong = replace(CONSTANTS["topk"], value=2 * CONSTANTS["topk"].value)
+    monkeypatch.setitem(CONSTANTS, "topk", wrong)
+    assert main(["verify", "--quick"]) == 1
+    assert "topk: violated" in capsys.readouterr().out
+
+
 def test_numbers_that_are_not_finite_stay_valid_json() -> None:
     report = quick()
     run = report.runs[0]

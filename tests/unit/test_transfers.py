@@ -92,10 +92,28 @@ def test_a_wait_after_work_begins_awake(mpi, monkeypatch):
         look(transfers)
     slept = []
     monkeypatch.setattr(time, "sleep", slept.append)
-    for _ in range(100):
+    for _ in range(10):
         look(transfers)
         transfers.idle()
     assert not slept
+
+
+@pytest.mark.parametrize("crowded", [True, False])
+def test_who_waits_finds_what_ends_without_sleeping(mpi, monkeypatch, crowded):
+    transfers = Transfers(mpi.testsome, crowded)
+    posted, send = Posted(), Outgoing("send", None)
+    transfers.watch(posted, send)
+    looks = iter(range(10))
+
+    def give_way():
+        if next(looks) == 7:  # another rank did its part while it had the core
+            posted.came = 0
+
+    monkeypatch.setattr("mpiddl.comm.transfers._give_way", give_way)
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("slept"))
+    transfers.progress()
+    transfers.idle()
+    assert send.done
 
 
 def test_everything_that_ends_is_found_in_any_order(transfers):

@@ -26,6 +26,10 @@ LINES = [
     "bsp / allreduce / sign / whole / sgd:0.01",
     "bsp / gossip:ring / identity / whole / sgd:0.1",
     "local:8 / gossip:complete / sign / layerwise / sgd:0.1",
+    "bsp / ps / identity / whole / sgd:0.1",
+    "ssp:4 / ps:servers=2 / ef+topk:0.05 / fused:25MB / sgd:0.1",
+    "asp / ps:servers=2,down=diff+topk:0.1 / qsgd:4 / layerwise / sgd:0.1",
+    "local:4 / ps:down=diff+sign / identity / whole / sgd:0.1>adam:0.01",
 ]
 
 

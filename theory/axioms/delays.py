@@ -81,7 +81,7 @@ def gate(delay: Scalar) -> Terms:
 
     A worker that reads for its clock c finds at least c - s clocks of everyone else; until it has
     pushed clock c, nobody else can push clock c + s + 1. So of each of the others at most the
-    2 s + 1 clocks c - s, .., c + s come in between.
+    2 s + 1 clocks c - s, .., c + s come in between (identity `gate_delays` visits all schedules).
     """
     return {"gate": Form.of(ONE, (2 * s + 1) * (Pw - 1)), "delay": Form.of(delay, -1)}
 

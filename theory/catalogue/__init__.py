@@ -1,6 +1,6 @@
 """The theorems, one family a file; a file is found by its `THEOREMS`.
 
-Read `bsp` first, then `local_sgd`, `gossip`, `error_feedback`.
+Read `bsp` first, then `local_sgd`, `gossip`, `error_feedback`, `unbiased`, `ef21`.
 """
 
 from __future__ import annotations

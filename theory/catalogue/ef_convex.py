@@ -85,7 +85,7 @@ STICH = Source(
     "Stich, Karimireddy",
     2020,
     "The error-feedback framework: better rates for SGD with delayed gradients and compressed "
-    "updates",
+    "communication",
     "arXiv:1909.05350; here for n workers that may differ, with smaller constants",
 )
 

@@ -7,7 +7,7 @@ import sympy as sp
 from theory.certificate import certificate
 from theory.derivation import Proof
 from theory.forms import ONE, Claim, Form, Scalar, Vector, inner
-from theory.lemmas import F, F_NEXT, sq
+from theory.lemmas import F_NEXT, F, sq
 from theory.moves import unroll
 from theory.statement import Assumption, Measure, Source
 from theory.symbols import symbol

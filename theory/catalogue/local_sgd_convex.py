@@ -1,4 +1,4 @@
-"""Local SGD on convex functions that are the same for every worker: where averaging less is cheap."""
+"""Local SGD on convex functions that workers share: where averaging less often is cheap."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def strongly_convex(proof: Proof) -> sp.Expr:
     claim = proof.substitute(claim, averaged, sq(NOISE.part("mean")))
 
     # grad f_j(x) = moved + still, still = grad f_j(x*)
-    moved, still = Vector.mean("q"), Vector.mean("b")
+    moved, still = Vector.mean("moved"), Vector.mean("still")
     claim = proof.substitute(claim, proof.axiom("drawn", moved + still, g, total), total)
     (cross,) = inner(moved, still).terms
     claim = proof.substitute(claim, proof.axiom("young", moved, still, sp.Integer(1)), cross)

@@ -30,7 +30,7 @@ from theory.cost.forms import Cost, al, b, be, ceil_log2, floor_log2, ga, n, squ
 
 __all__ = ["ALLREDUCE", "allreduce"]
 
-PIECE = 2**17  # bytes of a piece in a double tree, at most
+PIECE = 2**18  # bytes of a piece in a double tree, at most
 _i = sp.Symbol("i", integer=True, positive=True)
 m = b * w
 LEAST = 2 * (n - 1) * m

@@ -69,8 +69,8 @@ def problem(name: str, n: int, **options: Any) -> Base:
     if name == "least_squares":
         return _least_squares(n, a, options)
     zeta2 = options.get("zeta2", 1.0 if name == "het" else 0.0)
-    common = (n, a.size, float(a.max()), options.get("sigma2", 1.0), zeta2)
-    common = (*common, options.get("radius", 1.0))
+    sigma2, radius = options.get("sigma2", 1.0), options.get("radius", 1.0)
+    common = (n, a.size, float(a.max()), sigma2, zeta2, radius)
     if name == "nc":
         return NonConvex(*common)
     if name == "huber":

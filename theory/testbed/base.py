@@ -74,7 +74,7 @@ class Base:
         raise NotImplementedError
 
     def stochastic(self, y: Floats, drawn: NDArray[Any]) -> Floats:
-        """Return the stochastic gradients at y_i: (..., n, d), the draws of a step -> (..., n, d)."""
+        """Return the stochastic gradients at y_i, (..., n, d), given the draws of a step."""
         raise NotImplementedError
 
     @property

@@ -34,18 +34,18 @@ class LeastSquares(Base):
 
     @cached_property
     def hessian(self) -> Floats:
-        """a'a / m, (d, d)."""
+        """The Hessian a'a / m, (d, d)."""
         hessian: Floats = self.a.T @ self.a / len(self.a)
         return hessian
 
     @cached_property
     def optimum(self) -> Floats:
         """The minimiser x*, (d,)."""
-        return np.linalg.lstsq(self.a, self.y, rcond=None)[0]
+        return np.asarray(np.linalg.lstsq(self.a, self.y, rcond=None)[0], dtype=np.float64)
 
     @cached_property
     def residuals(self) -> Floats:
-        """y - a x*, (m,)."""
+        """What is left at x*, y - a x*, (m,)."""
         return self.y - self.a @ self.optimum
 
     @property
@@ -80,7 +80,8 @@ class LeastSquares(Base):
         """Return the gradients of single rows: (..., n, d), (..., n) -> (..., n, d)."""
         rows = self.a[drawn]
         apart = (rows * y).sum(axis=-1) - self.y[drawn]
-        return rows * apart[..., None]
+        gradients: Floats = rows * apart[..., None]
+        return gradients
 
     @property
     def values(self) -> dict[str, float]:

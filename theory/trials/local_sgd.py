@@ -20,7 +20,8 @@ def trials() -> list[Trial]:
     return [
         *broken_by(sc, ALONE, SHARED),
         flat,
-        *broken_by(convex, ALONE, SHARED, FROZEN),
+        *broken_by(convex, ALONE, SHARED),
+        *broken_by(replace(convex, problem="iso", options={"d": 100}), FROZEN)[1:],
         *broken_by(convex, TOO_FAR, gam=1.5)[1:],
         replace(convex, problem="iso", options={"radius": 0.3}, H=8),
         *broken_by(iid, ALONE, SHARED),

@@ -18,5 +18,5 @@ def trials() -> list[Trial]:
     return [
         *broken_by(rows, SHARED),
         *broken_by(rows, TOO_FAR, gam=10.0)[1:],
-        replace(rows, options=steep, n=4, T=200, gam=0.05),
+        replace(rows, options=steep, n=4, T=200, gam=0.02),
     ]

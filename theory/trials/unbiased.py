@@ -30,7 +30,8 @@ def trials() -> list[Trial]:
         replace(mask, problem="spec", options={"spectrum": FLAT}, gam=0.5),
         levels,
         replace(levels, k=4),
-        *broken_by(one, OWN_MASKS, FEWER),
+        *broken_by(one, FEWER),
+        *broken_by(replace(one, options={"zeta2": 4.0}), OWN_MASKS)[1:],
         *broken_by(one, TOO_FAR, gam=1.2)[1:],
         replace(one, problem="nc", gam=0.1),
     ]

@@ -6,10 +6,12 @@ Idea    In a binary tree half of the ranks are leaves, which send but never add 
         the pieces before it are further up; then the results come down in the same way. Edges
         have the steps of their colour, so that a rank sends one piece and hears one piece a step.
 Cost    4 (n-1) P messages with P = max(1, ceil(ceil(b/2) w / piece)), 2 (n-1) m bytes in all. The
-        time is a recurrence over the steps, `double_tree_time` of the theory: a step waits for
-        those it speaks with. If n > 1 and all 2 P pieces have s bytes: at most
-            (2 P + 4 log2 n)(2 (al + be s) + ga s);
-        no byte is sent twice by a rank in one direction, and start-ups grow as log n.
+        time is a recurrence over the steps, in theory/cost/double_tree.py: who is through with a
+        step waits for those it meets in the next. If n > 1 and no piece has more than s bytes,
+        it is at most
+            (2 P + 2 floor(log2 n) - 2)(2 (al + be s) + ga s):
+        with many pieces that is 2 be m + ga m for any n, as in the ring, and start-ups grow as
+        log n only.
 Sums    A binary tree over the ranks; which one depends on where an entry lies.
 Source  Sanders, Speck & Traff, "Two-tree algorithms for full bandwidth broadcast, reduction and
         scan", 2009.
@@ -30,7 +32,7 @@ from mpiddl.comm.engine import Task
 
 __all__ = ["PIECE", "allreduce"]
 
-PIECE = 1 << 17  # bytes of a piece, at most
+PIECE = 1 << 18  # bytes of a piece, at most: as long to send as some start-ups
 
 
 @allreduces.register("double_tree")
