@@ -18,28 +18,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run bench with the options `argv` (default: the command line).
 
     Leaves by SystemExit on all ranks if help was asked for (0), usage is bad (2), a claim fails
-    or bytes differ (1); returns 0 else.
+    or something differs that must not (1); returns 0 else.
     """
     with guard():
-        from bench.cli import parse
+        from importlib import import_module
+
+        from bench.cli import COMMANDS, parse
 
         options = parse(sys.argv[1:] if argv is None else argv)
-        if options.command == "list":
-            from bench.listing import listing
-
-            listing(options)
-        elif options.command == "verify":
-            from bench.verify import verify
-
-            verify(options)
-        elif options.command == "report":
-            from bench.report_command import report
-
-            report(options)
-        else:
-            from bench.run import run
-
-            run(options)
+        module, _, function = COMMANDS[options.command].where.partition(":")
+        getattr(import_module(module), function)(options)
     return 0
 
 

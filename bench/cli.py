@@ -6,24 +6,16 @@ import argparse
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import mpiddl
 from bench.networks import NETWORKS
 from bench.options import Options, network, number, reader, steps, whole
-from bench.variants import DEFAULT, entry
+from bench.variants import DEFAULT, Entry, entry
 from mpiddl.comm.guard import ArgumentParser
-from mpiddl.errors import ConfigurationError
 from mpiddl.problems import problems
 
 __all__ = ["COMMANDS", "Options", "parse"]
-
-COMMANDS = {
-    "run": "bench.run",
-    "list": "bench.listing",
-    "verify": "bench.verify",
-    "report": "bench.report_command",
-}
-"""Command and the module whose function `command(options)` does it, on all ranks."""
 
 ABOUT = """\
 Runs distributed SGD variants, in a simulator and under MPI, and judges what theory claims of them.
@@ -38,6 +30,14 @@ Runs distributed SGD variants, in a simulator and under MPI, and judges what the
 def _problem(text: str) -> str:
     problems[text]  # refuses an unknown name
     return text
+
+
+def _alone(text: str) -> tuple[Entry, ...]:
+    return (entry(text),)
+
+
+def _alone_problem(text: str) -> tuple[str, ...]:
+    return (_problem(text),)
 
 
 def _claims(text: str) -> tuple[str, ...] | None:
@@ -94,10 +94,6 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, metavar="DIR", help="write the results there, as JSON and a page")
 
 
-def _add_list(parser: argparse.ArgumentParser) -> None:
-    """It has no options."""
-
-
 def _add_verify(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     told = "what python -m theory verify --json FILE wrote"
@@ -110,11 +106,73 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", type=Path, metavar="DIR", help="what run --out DIR wrote")
 
 
-ADD: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {
-    "run": (_add_run, "variants and claims (default)"),
-    "list": (_add_list, "variants, recipes, problems, claims, networks, theorems"),
-    "verify": (_add_verify, "the trials of every theorem under MPI"),
-    "report": (_add_report, "make report.html of a folder again"),
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("out", type=Path, metavar="DIR", help="what run --out DIR wrote")
+    add("--run", dest="name", metavar="NAME", help="one of its recorded runs; default: all")
+    add(
+        "--network",
+        type=reader(network),
+        dest="on",
+        metavar=f"{'|'.join(NETWORKS)}|FILE|ALPHA,BETA",
+        help="of virtual time; default: as recorded",
+    )
+    add("--trace", type=Path, metavar="FILE", help="write what happened when, for a trace viewer")
+
+
+def _add_trace(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("entries", type=reader(_alone), metavar="VARIANT", help="a name from list, or a line")
+    add(
+        "--problem",
+        dest="problems",
+        type=reader(_alone_problem),
+        default=DEFAULT[:1],
+        metavar="NAME",
+    )
+    add("--workers", type=partial(whole, 1), default=4, metavar="N", help="default: 4")
+    add("--clocks", dest="steps", type=partial(whole, 1), default=4, metavar="N", help="default: 4")
+    add("--seed", type=partial(whole, 0), default=0, metavar="N", help="default: 0")
+    add(
+        "--network",
+        type=reader(network),
+        default="10gbe",
+        metavar=f"{'|'.join(NETWORKS)}|FILE|ALPHA,BETA",
+        help="of virtual time; default: %(default)s",
+    )
+    seconds = partial(number, "seconds")
+    add("--compute", type=seconds, default=1e-4, metavar="S", help="seconds of a gradient (1e-4)")
+    add("--out", type=Path, required=True, metavar="FILE", help="the trace, for a trace viewer")
+
+
+def _add_speed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", dest="out", type=Path, metavar="FILE", help="write the numbers")
+
+
+class Command(NamedTuple):
+    """A command: MODULE:FUNCTION, which is given the options on all ranks; help; its options."""
+
+    where: str
+    about: str
+    add: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+
+
+COMMANDS = {
+    "run": Command("bench.run:run", "variants and claims (default)", _add_run),
+    "list": Command(
+        "bench.listing:listing", "variants, recipes, problems, claims, networks, theorems"
+    ),
+    "verify": Command("bench.verify:verify", "the trials of every theorem under MPI", _add_verify),
+    "report": Command(
+        "bench.report_command:report", "make report.html of a folder again", _add_report
+    ),
+    "replay": Command(
+        "bench.replay:replay", "make asynchronous runs of a folder again", _add_replay
+    ),
+    "trace": Command(
+        "bench.trace:trace", "what a variant does when, for a trace viewer", _add_trace
+    ),
+    "speed": Command("bench.speed.command:speed", "ratios of times against their limits", _add_speed),
 }
 
 
@@ -128,8 +186,8 @@ def _parser() -> ArgumentParser:
     version = f"mpiddl {mpiddl.__version__}"
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (add, about) in ADD.items():
-        add(commands.add_parser(name, help=about))
+    for name, command in COMMANDS.items():
+        command.add(commands.add_parser(name, help=command.about))
     return parser
 
 

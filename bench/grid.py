@@ -1,132 +1,162 @@
-"""The table of variants: every variant with every step size, and of each the best run.
+"""A table of variants: every variant with every step size, and of each the best one, thoroughly.
 
 All variants make the same number of steps, with the same noise, from the same start, and choose
-from the same grid. Where the best step size lies at the edge of the grid, a better one may lie
-outside, and the row says so.
+from the same grid, in the simulator. The chosen one is run under MPI too, and simulated with more
+seeds, of which intervals are made. Where the best step size lies at the edge of the grid, a better
+one may lie outside, and the row says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import inf, isfinite, lcm
-from typing import TYPE_CHECKING, Any
 
 from bench.jobs import Found, Job, Outcome
 from bench.variants import Entry
-from mpiddl.problems import Problem
-from mpiddl.record import COLUMNS
+from mpiddl.comm.simulated import Network
+from mpiddl.errors import ConfigurationError
+from mpiddl.problems import Problem, problem
 from mpiddl.train import Run
 
-if TYPE_CHECKING:
-    from fractions import Fraction
+__all__ = ["SEEDS", "Choice", "Table", "Terms", "gap", "learnt", "round_up"]
 
-__all__ = ["Row", "Table", "round_up"]
+SNAPSHOTS = 16  # of a run, at most about
+SEEDS = 3  # of every chosen run
+HEAVY = 1 << 20  # numbers in all snapshots of a run, about: one rank of the simulator holds them
 
-SNAPSHOTS = 16
+Choice = Mapping[Entry, float | None]
+
+
+@cache
+def learnt(name: str, workers: int, seed: int) -> Problem:
+    """Return the problem, one object for all runs on it."""
+    return problem(name, workers, seed)
 
 
 def round_up(steps: int, entries: Sequence[Entry]) -> int:
     """Return the least number of at least `steps` that every variant's period divides."""
-    period = lcm(*(entry.variant(None if entry.fixed else 1.0).sync.period for entry in entries))
+    period = lcm(*(entry.plain.sync.period for entry in entries))
     return -(-steps // period) * period
 
 
-@dataclass(frozen=True)
-class Row:
-    """One variant at its best step size.
-
-    Parameters
-    ----------
-    entry : Entry
-        The variant.
-    gam : float or None
-        The chosen step size; None if the line has its own.
-    edge : bool
-        Whether `gam` is the first or last of the grid.
-    outcome : Outcome
-        The run that was chosen.
-    """
-
-    entry: Entry
-    gam: float | None
-    edge: bool
-    outcome: Outcome
-
-    @property
-    def suboptimality(self) -> float:
-        """f(xbar) - f* at the end; inf if the run diverged; f itself if f* is unknown."""
-        return suboptimality(self.outcome)
-
-    @property
-    def measured(self) -> Fraction:
-        """Bytes per worker and clock."""
-        job = self.outcome.job
-        from fractions import Fraction  # rank 0 alone comes here
-
-        return Fraction(self.outcome.sent, job.size * job.run.clocks)
-
-
-def suboptimality(outcome: Outcome) -> float:
-    """Return f(xbar) - f* at the end of a run, inf if it diverged."""
+def gap(outcome: Outcome) -> float:
+    """Return f(xbar) - f* at the end of a run; f itself if f* is unknown, inf if it diverged."""
     value = float(outcome.curve["loss"][-1]) - (outcome.job.run.problem.constants.f_star or 0.0)
     return value if isfinite(value) and not outcome.diverged else inf
 
 
-class Table:
-    """The runs of a table of variants.
+@dataclass(frozen=True)
+class Terms:
+    """What is the same for all runs of a table.
 
     Parameters
     ----------
+    ranks : int
+        How many there are: workers and servers.
+    seed : int
+        The first seed; step sizes are chosen with it.
+    network : Network
+        What messages cost in virtual time.
+    compute : float
+        Virtual seconds of a gradient.
+    """
+
+    ranks: int
+    seed: int
+    network: Network
+    compute: float
+
+
+class Table:
+    """The runs of a table of variants on one problem.
+
+    Parameters
+    ----------
+    name : str
+        The problem.
     entries : sequence of Entry
         The variants.
-    problem : Problem
-        What is learnt.
     steps : int
         Gradients per worker and run, a multiple of every variant's period.
     grid : tuple of float
         Step sizes, increasing.
+    terms : Terms
+        What all runs have in common.
     """
 
     def __init__(
-        self, entries: Sequence[Entry], problem: Problem, steps: int, grid: tuple[float, ...]
+        self,
+        name: str,
+        entries: Sequence[Entry],
+        steps: int,
+        grid: tuple[float, ...],
+        terms: Terms,
     ) -> None:
-        self.entries, self.problem, self.steps, self.grid = entries, problem, steps, grid
+        self.name, self.entries, self.steps = name, tuple(entries), steps
+        self.grid, self.terms = grid, terms
 
-    def jobs(self) -> list[Job]:
-        """Return all runs."""
+    def problem(self, entry: Entry | None = None, seed: int | None = None) -> Problem:
+        """Return what the workers of `entry` learn; of None: what all ranks would."""
+        servers = entry.plain.architecture.servers if entry else 0
+        seed = self.terms.seed if seed is None else seed
+        return learnt(self.name, self.terms.ranks - servers, seed)
+
+    def run(self, entry: Entry, gam: float | None, seed: int) -> Run:
+        """Return one run."""
+        variant, found = entry.variant(gam), self.problem(entry, seed)
+        clocks = self.steps // variant.sync.period
+        most = max(2, min(SNAPSHOTS, HEAVY // (found.layout.size * self.terms.ranks)))
+        return Run(variant, found, clocks, -(-clocks // most), self.terms.compute)
+
+    def key(self, entry: Entry, gam: float | None, seed: int) -> Hashable:
+        """Return the key of one run among all jobs."""
+        return "table", self.name, entry, gam, seed
+
+    def _job(self, entry: Entry, gam: float | None, seed: int, mpi: bool) -> Job:
+        run = self.run(entry, gam, seed)
+        return Job(self.key(entry, gam, seed), run, mpi=mpi, network=self.terms.network)
+
+    def impossible(self) -> Iterator[tuple[Entry, str]]:
+        """Yield the variants that cannot be run on so many ranks, and why; pure."""
+        for entry in self.entries:
+            try:
+                servers = entry.plain.architecture.servers
+                if servers < self.terms.ranks:
+                    entry.plain.check(self.problem(entry), self.terms.ranks)
+                else:
+                    yield entry, f"{servers} servers leave no rank for a worker"
+            except ConfigurationError as error:
+                yield entry, str(error)
+
+    def trials(self) -> list[Job]:
+        """Return the runs of which step sizes are chosen; simulated."""
         return [
-            Job(("table", entry, gam), self._run(entry, gam))
+            self._job(entry, gam, self.terms.seed, mpi=False)
             for entry in self.entries
             for gam in entry.steps(self.grid)
         ]
 
-    def _run(self, entry: Entry, gam: float | None) -> Run:
-        variant = entry.variant(gam)
-        clocks = self.steps // variant.sync.period
-        return Run(variant, self.problem, clocks, every=max(1, clocks // SNAPSHOTS))
+    def choose(self, found: Found) -> Choice:
+        """Return the step size of every variant with the least f - f* at the end."""
+        seed = self.terms.seed
+        return {
+            entry: min(
+                entry.steps(self.grid), key=lambda gam: gap(found[self.key(entry, gam, seed)])
+            )
+            for entry in self.entries
+        }
 
-    def rows(self, found: Found) -> list[Row]:
-        """Return the best run of each variant."""
-        rows = []
-        for entry in self.entries:
-            runs = {gam: found["table", entry, gam] for gam in entry.steps(self.grid)}
-            gam = min(runs, key=lambda gam: suboptimality(runs[gam]))
-            edge = len(runs) > 1 and gam in (self.grid[0], self.grid[-1])
-            rows.append(Row(entry, gam, edge, runs[gam]))
-        return rows
+    @property
+    def seeds(self) -> range:
+        """The seeds of the chosen runs."""
+        return range(self.terms.seed, self.terms.seed + SEEDS)
 
-
-def curve_of(outcome: Outcome, chosen: bool, more: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return one entry of curves.json: what was run, then the columns and `more` of them."""
-    run = outcome.job.run
-    head = {
-        "variant": str(run.variant),
-        "problem": run.problem.name,
-        "n": run.problem.workers,
-        "seed": run.problem.seed,
-        "chosen": chosen,
-        "diverged": outcome.diverged,
-    }
-    columns = outcome.curve.as_dict()
-    return head | {name: columns[name] for name in COLUMNS} | more
+    def finals(self, choice: Choice) -> list[Job]:
+        """Return the chosen runs: the first seed under MPI too, the others simulated."""
+        return [
+            self._job(entry, choice[entry], seed, mpi=seed == self.terms.seed)
+            for entry in self.entries
+            for seed in self.seeds
+        ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 
 import mpiddl
 
-__all__ = ["Place", "describe", "lines", "place"]
+__all__ = ["Place", "describe", "lines", "peak", "place"]
 
 Place: TypeAlias = tuple[str, tuple[int, ...]]  # host name, the cores on which a rank may run
 
@@ -29,6 +30,14 @@ def place() -> Place:
     except AttributeError:  # not Linux
         cores = tuple(range(os.cpu_count() or 1))
     return platform.node(), cores
+
+
+def peak() -> float:
+    """Return the most memory that this rank has held so far, in MB."""
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1e6 if sys.platform == "darwin" else 1e3)
 
 
 def _processor() -> str:

@@ -81,18 +81,20 @@ def _slope(logs: Any, rows: Any) -> float:
     return float(centred @ np.log(rows.mean(axis=0)) / (centred @ centred))
 
 
-def _ratio(subject: Subject, measured: Any, other: Any, reason: str) -> Any:
+def _ratio(subject: Subject, measured: Any, other: Any, reason: str, fewest: int = FEWEST) -> Any:
     """Return E measured / E other with its interval, or the verdict that there is none."""
     from theory.statistics import ratio
 
     found, seeds = ratio(measured, other), len(np.atleast_1d(measured))
-    if seeds < FEWEST or not (found.value >= 0 and isfinite(found.value)):
+    if seeds < fewest or not (found.value >= 0 and isfinite(found.value)):
         why = f"the ratio is {found.value:.3g}, from {seeds} seeds"
         return undecided(subject, f"{reason}: {why}", 1.0)
     return found
 
 
-def bound(subject: Subject, measured: Any, limit: Any, reason: str) -> Verdict:
+def bound(
+    subject: Subject, measured: Any, limit: Any, reason: str, *, exact: bool = False
+) -> Verdict:
     """Judge an upper bound: E measured / E limit should be at most 1.
 
     Parameters
@@ -103,8 +105,10 @@ def bound(subject: Subject, measured: Any, limit: Any, reason: str) -> Verdict:
         The quantity and its bound, one per seed.
     reason : str
         What was measured, in words.
+    exact : bool
+        Whether there is no noise, so that one run says all.
     """
-    found = _ratio(subject, measured, limit, reason)
+    found = _ratio(subject, measured, limit, reason, 1 if exact else FEWEST)
     if isinstance(found, Verdict):
         return replace(found, relation=Relation.AT_MOST)
     outcome = Outcome.UNDECIDED

@@ -14,7 +14,7 @@ WORKERS = 8  # of the problems whose constants are shown
 
 
 def listing(options: Options) -> None:
-    """Print variants, problems, claims, networks and theorems; nothing is sent."""
+    """Print all names that the command line knows, with their meaning; nothing is sent."""
     from mpiddl.comm.mpi import MPICommunicator
 
     with MPICommunicator() as comm:
@@ -29,10 +29,12 @@ def _print() -> None:
     from bench.tables import listed
     from bench.variants import NAMED
     from mpiddl.problems import problems
+    from mpiddl.recipes import meaning, recipes
     from theory.catalogue import THEOREMS
 
     sections: dict[str, Iterable[tuple[str, str]]] = {
         "variants": NAMED.items(),
+        "recipes": [(name, meaning(name)) for name in recipes],
         "problems": [(name, _described(name)) for name in problems],
         "claims": [(name, claims[name].subject.claim) for name in claims],
         "networks": [(name, preset.meaning) for name, preset in NETWORKS.items()],

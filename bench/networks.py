@@ -41,9 +41,7 @@ NETWORKS = {
         Preset(
             Network(5e-6, 0.08e-9, GAMMA), "100gbe", "100 Gbit/s Ethernet (RDMA), 5 us a message"
         ),
-        Preset(
-            Network(1.5e-6, 0.08e-9, GAMMA), "ib100", "100 Gbit/s InfiniBand, 1.5 us a message"
-        ),
+        Preset(Network(1.5e-6, 0.08e-9, GAMMA), "ib100", "100 Gbit/s InfiniBand, 1.5 us a message"),
     )
 }
 
@@ -92,7 +90,12 @@ def read(path: Path) -> Preset:
     missing = sorted({"alpha", "beta"} - said.keys())
     costs = [said.get("alpha"), said.get("beta"), said.get("gamma", GAMMA)]
     name = said.get("name", path.stem)
-    if odd or missing or not isinstance(name, str) or not all(type(x) in (int, float) for x in costs):
+    if (
+        odd
+        or missing
+        or not isinstance(name, str)
+        or not all(type(x) in (int, float) for x in costs)
+    ):
         what = f"no {missing[0]}" if missing else f"{odd[0]!r}" if odd else "what is no number"
         raise ConfigurationError(f"--network {path} has {what} in it: {HELP}")
     try:

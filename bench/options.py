@@ -49,6 +49,14 @@ class Options:
         The folder of the results; None: nothing is written.
     theory : Path or None
         What `python -m theory verify --json` wrote.
+    name : str or None
+        The one recorded run that is replayed; None: all.
+    on : str or None
+        Another network than the recorded one; None: that one.
+    trace : Path or None
+        Where a trace of a replayed run goes; None: nowhere.
+    workers : int
+        How many a traced run has.
     """
 
     command: str
@@ -65,6 +73,17 @@ class Options:
     claims: tuple[str, ...] | None = None
     out: Path | None = None
     theory: Path | None = None
+    name: str | None = None
+    on: str | None = None
+    trace: Path | None = None
+    workers: int = 4
+
+    @property
+    def claimed(self) -> tuple[str, ...]:
+        """The names of what is claimed."""
+        from bench.claims import claims  # only here: other commands claim nothing
+
+        return tuple(claims) if self.claims is None else self.claims
 
 
 def reader(read: Callable[[str], T]) -> Callable[[str], T]:

@@ -6,22 +6,26 @@ speaks of it. Rank 0 alone imports this: the formulas are sympy expressions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from mpiddl.architecture.allreduce import AllReduce
 from mpiddl.architecture.gossip import Gossip
+from mpiddl.architecture.parameter_server import ParameterServer
 from mpiddl.architecture.topology import edges
+from mpiddl.compression import Compressor
+from mpiddl.compression.channels import parse_channel
 from mpiddl.compression.qsgd import QSGD
 from mpiddl.compression.randk import RandK
 from mpiddl.compression.topk import TopK
 from mpiddl.layout import Layout
 from mpiddl.train import Run
 from mpiddl.variant import Variant
-from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, allreduce
+from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, allreduce, parameter_server
 from theory.wire import PAYLOAD
 
 __all__ = ["Formula", "dense", "per_clock"]
@@ -37,7 +41,8 @@ def per_clock(run: Run) -> Evaluated | None:
     """
     total, width = Evaluated(0, 0, 0.0), np.dtype(run.problem.dtype).itemsize
     for size in sizes(run.variant, run.problem.layout, width):
-        part = _lane(run.variant, size, width, run.problem.workers)
+        frozen: Any = run.variant.architecture, run.variant.channel.compressor
+        part = _lane(*frozen, size, width, run.problem.workers)
         if part is None:
             return None
         total = Evaluated(total.messages + part.messages, total.bytes + part.bytes, 0.0)
@@ -56,7 +61,7 @@ def sizes(variant: Variant, layout: Layout, width: int) -> list[int]:
     return [bucket.size for bucket in variant.schedule.plan(layout, width).buckets]
 
 
-def _payload(compressor: Any, b: int, w: int) -> int | None:
+def _payload(compressor: Compressor, b: int, w: int) -> int | None:
     """Return the bytes of a vector of `b` entries of `w` bytes in the words of `compressor`."""
     name = getattr(compressor, "name", "")
     if name not in PAYLOAD:
@@ -66,17 +71,41 @@ def _payload(compressor: Any, b: int, w: int) -> int | None:
     return int(PAYLOAD[name](count, w, *levels))
 
 
-def _lane(variant: Variant, b: int, w: int, n: int) -> Evaluated | None:
-    compressor, architecture = variant.channel.compressor, variant.architecture
+@cache
+def _lane(architecture: Hashable, compressor: Any, b: int, w: int, n: int) -> Evaluated | None:
+    """Return the cost of a vector of `b` entries of `w` bytes and `n` workers."""
     payload = _payload(compressor, b, w)
     if payload is None:
         return None
     if isinstance(architecture, Gossip):
         messages = edges(architecture.matrix(n))  # one for each weight off the diagonal of W
         return Evaluated(messages, messages * payload, 0.0)
+    if isinstance(architecture, ParameterServer):
+        return _served(architecture, compressor, b, w, n)
     if isinstance(architecture, AllReduce):
         if not compressor.linear:
             return ALLGATHER[architecture.gather].at(n=n, b=payload, w=1)
         cost = allreduce(architecture.collective)
         return None if cost is None else cost.at(n=n, b=payload // w, w=w)
     return None
+
+
+def _served(
+    ps: ParameterServer, compressor: Compressor, b: int, w: int, n: int
+) -> Evaluated | None:
+    """Return what workers say to servers of b entries, and servers to workers, in one clock.
+
+    Each of s servers holds b/s entries, rounded up or down; where workers serve, what a worker
+    says to itself is not sent.
+    """
+    servers, speakers = ps.servers or n, n if ps.servers else n - 1
+    floor, longer = divmod(b, servers)
+    down = parse_channel(ps.down).compressor
+    total = 0
+    for size, shards in ((floor + 1, longer), (floor, servers - longer)):
+        up, back = (_payload(words, size, w) for words in (compressor, down))
+        if up is None or back is None:
+            return None
+        total += shards * (up + back) if size else 0
+    messages = parameter_server(ps.servers or None).at(n=n, b=b, w=w).messages
+    return Evaluated(messages, speakers * total, 0.0)

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 
-from bench.claims import Budget, claims
-from bench.claims.bytes_on_the_wire import agrees
-from bench.cli import Options
-from bench.files import write
-from bench.grid import Row, Table, curve_of
-from bench.jobs import Found, Job
-from bench.judge import Outcome
-from bench.predict import dense, per_clock
-from bench.tables import Line, variants_table, verdicts_table
-from bench.virtual import Timetable, timetable
-from theory.cost import Evaluated
+from bench.claims import Budget, verdicts
+from bench.grid import SEEDS, Choice, Table
+from bench.jobs import Found
+from bench.networks import Preset
+from bench.options import Options
+from bench.rows import Row, rows
+from bench.saved import contents
+from bench.tables import variants_table, verdicts_table
+from bench.variants import Entry
+from bench.verdict import Outcome, Verdict
 
-__all__ = ["Report"]
+__all__ = ["Made", "Report"]
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """What is known of a variant without running it: cost of a clock, virtual seconds."""
+class Made:
+    """What all ranks have made together.
 
-    cost: Evaluated | None
-    virtual: Timetable
+    Parameters
+    ----------
+    tables : sequence of Table
+        What the variants were to do.
+    choices : sequence of Choice
+        Of each table, the chosen step sizes.
+    left_out : sequence of (Entry, str)
+        Variants that could not be run here, and why.
+    budget : Budget
+        What the claims were given.
+    found : Found
+        Outcomes of all runs, claims included.
+    seconds : mapping
+        Wall seconds of every stage.
+    """
+
+    tables: Sequence[Table]
+    choices: Sequence[Choice]
+    left_out: Sequence[tuple[Entry, str]]
+    budget: Budget
+    found: Found
+    seconds: Mapping[str, float]
 
 
 class Report:
@@ -40,116 +58,100 @@ class Report:
     ----------
     options : Options
         The command line.
-    table : Table
-        What the variants were to do.
-    found : Found
-        Outcomes of all runs, claims included.
-    budget : Budget
-        What the claims were given.
-    compute : float
-        Virtual seconds of a gradient.
+    made : Made
+        What there is to report.
+    network : Preset
+        The network of virtual time.
     """
 
-    def __init__(
-        self, options: Options, table: Table, found: Found, budget: Budget, compute: float
-    ) -> None:
-        self.options, self.table, self.found, self.compute = options, table, found, compute
-        self.rows = table.rows(found)
-        self.predictions = {row.entry: self._predict(row.outcome.job) for row in self.rows}
-        self.lines = [self._line(row) for row in self.rows]
-        self.verdicts = [claims[name].judge(found, budget) for name in claims]
+    def __init__(self, options: Options, made: Made, network: Preset) -> None:
+        self.options, self.made, self.network = options, made, network
+        self.tables: dict[str, tuple[Table, list[Row]]] = {
+            table.name: (table, rows(table, choice, made.found, options.target))
+            for table, choice in zip(made.tables, made.choices, strict=True)
+        }
+        self.verdicts: list[Verdict] = list(verdicts(options.claimed, made.found, made.budget))
 
-    def _predict(self, job: Job) -> Prediction:
-        virtual = timetable(job.run, self.options.network, self.compute)
-        return Prediction(per_clock(job.run), virtual)
-
-    def _line(self, row: Row) -> Line:
-        known, job = self.predictions[row.entry], row.outcome.job
-        cost = known.cost
-        return Line(
-            row,
-            None if cost is None else Fraction(cost.bytes, job.size),
-            cost is None or agrees(row.outcome, cost.messages, cost.bytes),
-            float(known.virtual.at(np.array([job.run.clocks]))[0]),
-            row.entry.compressed and row.measured > dense(job.run),
-        )
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The rows of all tables."""
+        return [row for _, own in self.tables.values() for row in own]
 
     @property
     def code(self) -> int:
-        """The exit code: 1 if a claim fails or a count differs from its formula."""
+        """The exit code: 1 if a claim fails, a count is not its formula or two worlds differ."""
         failed = any(verdict.outcome is Outcome.FAILS for verdict in self.verdicts)
-        return int(failed or not all(line.same for line in self.lines))
+        differ = any(outcome.same is False for outcome in self.made.found.values())
+        return int(failed or differ or not all(row.exact for row in self.rows))
 
     def show(self, console: Console) -> None:
-        """Print both tables, what their marks mean, and where the files are."""
-        table, options = self.table, self.options
-        asked = "" if table.steps == options.steps else f" (asked for {options.steps})"
-        constants, grid = table.problem.constants, ", ".join(f"{gam:g}" for gam in table.grid)
-        tried = "" if all(one.fixed for one in options.entries) else f"\nstep sizes tried: {grid}"
-        console.print(
-            f"\n{table.problem.name}: d = {table.problem.layout.size}, "
-            f"n = {table.problem.workers}, "
-            f"{table.steps} gradients per worker{asked}, seed {table.problem.seed}, "
-            f"f* = {constants.f_star or 0.0:.6g}{tried}",
-            markup=False,
+        """Print all tables, what their marks mean, and where the files are."""
+        for table, own in self.tables.values():
+            console.print("\n".join(["", *self._about(table, own), ""]), markup=False)
+            unknown = table.problem().constants.f_star is None
+            table_ = variants_table(own, "f" if unknown else "f - f*", console.width)
+            console.print(table_, soft_wrap=True)
+        console.print("\n".join(["", *self._notes()]), markup=False)
+        if self.verdicts:
+            console.print()
+            console.print(verdicts_table(self.verdicts))
+        where = "nothing was written; --out DIR writes JSON and a page, report.html"
+        if self.options.out is not None:
+            where = f"written to {self.options.out}: JSON, and report.html"
+        console.print(f"\n{where}", markup=False)
+
+    def _about(self, table: Table, own: Sequence[Row]) -> Iterator[str]:
+        """Yield what a reader of one table must know."""
+        learnt, asked = table.problem(), self.options.steps
+        f_star = learnt.constants.f_star
+        known = "" if f_star is None else f", f* = {f_star:.6g}"
+        rounded = f" (asked for {asked})" if asked not in (None, table.steps) else ""
+        yield (
+            f"{table.name}: d = {learnt.layout.size}, n = {learnt.workers}{known}, "
+            f"{table.steps} gradients per worker{rounded}"
         )
-        console.print()
-        console.print(variants_table(self.lines, options.network_name))
-        console.print("\n".join(["", *self._notes(), ""]), markup=False)
-        console.print(verdicts_table(self.verdicts))
-        names = ", ".join(name for name, _ in self._files({}))
-        where = "nothing was written; --out DIR writes"
-        if options.out is not None:
-            where = f"written to {options.out}:"
-        console.print(f"\n{where} {names}", markup=False)
+        if not all(entry.fixed for entry in table.entries):
+            grid = ", ".join(f"{gam:g}" for gam in table.grid)
+            yield f"step sizes tried with seed {table.terms.seed}: {grid}"
+        target = own[0].target if own else None
+        if target is not None:
+            yield f"target: {target.value:.3g}, {target.meaning}"
+        seconds = f"{table.terms.compute:.1g} s"
+        yield f"a gradient takes {seconds}{' (measured)' if self.options.compute is None else ''}"
 
     def _notes(self) -> Iterator[str]:
-        network = self.options.network
-        yield "* lowest f(xbar) - f*, xbar the mean of all models"
-        yield "bytes per worker and clock: handed to MPI, and by theory.cost and theory.wire"
-        if any(line.heavy for line in self.lines):
+        """Yield what marks and columns mean, and what is not there."""
+        cost, first = self.network.network, self.options.seed
+        yield "* the best mean over the seeds, of the mean of all models or the servers' model"
+        yield f"95 %: interval over seeds {first} to {first + SEEDS - 1}; {first} ran under MPI too"
+        yield "= bytes of every snapshot are those of theory.cost and theory.wire"
+        if any(row.heavy for row in self.rows):
             yield "^ more than an uncompressed all-reduce: payloads that do not add are gathered"
         if any(row.edge for row in self.rows):
             yield "! the best step size is at the edge of the grid: a better one may lie outside"
+        if any(row.staleness for row in self.rows):
+            yield "late: clocks of the slowest worker that a pull missed under MPI, mean/most"
         yield (
-            f"virtual seconds: {network.alpha:.3g} s a message, {network.beta:.3g} s a byte, "
-            f"{self.compute:.2g} s a gradient "
-            f"({'measured' if self.options.compute is None else 'given'})"
+            f"ms: virtual, on {self.network.name}: {cost.alpha:.3g} s a message, "
+            f"{cost.beta:.3g} s a byte"
         )
+        for entry, reason in self.made.left_out:
+            yield f"left out: {entry.name}: {reason}"
 
-    def save(self, machine: dict[str, Any]) -> None:
+    def save(self, machine: Mapping[str, Any]) -> None:
         """Write all files, if the command line names a folder."""
-        if self.options.out is not None:
-            for name, content in self._files(machine):
-                write(self.options.out / name, content)
+        if self.options.out is None:
+            return
+        from bench.files import write
+        from bench.html import write_report
 
-    def _files(self, machine: dict[str, Any]) -> list[tuple[str, Any]]:
-        run = {
-            "problem": self.table.problem.name,
-            "steps": self.table.steps,
-            "grid": self.table.grid,
-            "seed": self.options.seed,
-            "seeds": self.options.seeds,
-            "network": {"name": self.options.network_name, **asdict(self.options.network)},
-            "gradient_seconds": self.compute,
-        }
-        return [
-            ("machine.json", machine | {"run": run}),
-            ("curves.json", [self._curve(row, gam) for row, gam in self._all_runs()]),
-            ("verdicts.json", [verdict.as_dict() for verdict in self.verdicts]),
-        ]
-
-    def _all_runs(self) -> Iterator[tuple[Row, float | None]]:
-        for row in self.rows:
-            for gam in row.entry.steps(self.table.grid):
-                yield row, gam
-
-    def _curve(self, row: Row, gam: float | None) -> dict[str, Any]:
-        outcome = self.found["table", row.entry, gam]
-        known, clocks = self.predictions[row.entry], outcome.curve["clock"]
-        per_clock = None if known.cost is None else known.cost.bytes
-        more: dict[str, list[Any]] = {
-            "virtual_seconds": [float(second) for second in known.virtual.at(clocks)],
-            "bytes_predicted": [per_clock and per_clock * float(clock) for clock in clocks],
-        }
-        return curve_of(outcome, gam == row.gam, more)
+        made, out = self.made, self.options.out
+        (out / "replays").mkdir(exist_ok=True)
+        for old in (out / "replays").glob("*.json"):
+            old.unlink()
+        told = {**machine, "stages": dict(made.seconds)}
+        for name, content in contents(
+            self.options, told, self.network, self.tables, self.verdicts, made.found
+        ):
+            write(out / name, content)
+        write_report(out)

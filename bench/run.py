@@ -1,41 +1,62 @@
-"""`run`: the table of variants and all claims; rank 0 reports."""
+"""`run`: the tables of variants and all claims; rank 0 reports."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bench.claims import Budget, claims
-from bench.cli import Options
 from bench.console import Progress, open_console
-from bench.grid import Table, round_up
-from bench.header import describe, lines, place
-from bench.jobs import Crew, check
-from bench.variants import grid_of
+from bench.crew import Crew
+from bench.grid import Table, Terms, learnt, round_up
+from bench.header import describe, lines, peak, place
+from bench.jobs import check
+from bench.networks import Preset, is_file, preset, read
+from bench.options import Options
+from bench.variants import DEFAULT, Entry, entries_of, grid_of, steps_of
 from bench.virtual import gradient_seconds
 from mpiddl.comm.mpi import MPICommunicator
 from mpiddl.errors import ConfigurationError
-from mpiddl.problems import problem
 
-__all__ = ["opening", "refuse_together", "run"]
+__all__ = ["opening", "refuse_together", "run", "told"]
+
+T = TypeVar("T")
 
 
-def refuse_together(comm: MPICommunicator, out: Path | None) -> None:
-    """Refuse on all ranks if rank 0 cannot write to `out`; collective.
+def told(comm: MPICommunicator, tell: Callable[[], T]) -> T:
+    """Return on all ranks what `tell` returns on rank 0, which alone reads and writes; collective.
 
     Raises
     ------
     ConfigurationError
-        On every rank alike.
+        On every rank alike, if `tell` does.
     """
-    trouble = None
-    if out is not None and comm.rank == 0:
-        from bench.files import ready  # rank 0 alone writes, so the others save the memory
-
-        trouble = ready(out)
-    trouble = comm.allgather(trouble)[0]
+    answer: Any = None
+    if comm.rank == 0:
+        try:
+            answer = tell(), None
+        except ConfigurationError as error:
+            answer = None, str(error)
+    value, trouble = comm.allgather(answer)[0]
     if trouble is not None:
         raise ConfigurationError(trouble)
+    found: T = value
+    return found
+
+
+def refuse_together(comm: MPICommunicator, out: Path | None) -> None:
+    """Raise ConfigurationError on all ranks if rank 0 cannot write to `out`; collective."""
+
+    def try_it() -> None:
+        from bench.files import ready  # rank 0 alone writes, so the others save the memory
+
+        trouble = None if out is None else ready(out)
+        if trouble is not None:
+            raise ConfigurationError(trouble)
+
+    told(comm, try_it)
 
 
 def opening(comm: MPICommunicator) -> tuple[Any, dict[str, Any]]:
@@ -49,38 +70,68 @@ def opening(comm: MPICommunicator) -> tuple[Any, dict[str, Any]]:
     return console, machine
 
 
+def _tables(
+    comm: MPICommunicator, options: Options, network: Preset
+) -> tuple[list[Table], list[tuple[Entry, str]]]:
+    """Return the tables, and the default variants that cannot be run here; collective."""
+    tables, left_out = list[Table](), dict[Entry, str]()
+    for name in options.problems or DEFAULT:
+        whole = learnt(name, comm.size, options.seed)
+        compute = options.compute
+        if compute is None:
+            compute = told(comm, partial(gradient_seconds, whole))
+        terms = Terms(comm.size, options.seed, network.network, compute)
+        grid = options.grid or grid_of(whole, options.quick)
+        wanted = options.entries or entries_of(name, options.quick)
+        reasons = dict(Table(name, wanted, 1, grid, terms).impossible())
+        for entry, reason in reasons.items():
+            if entry in options.entries:
+                raise ConfigurationError(reason)
+        left_out |= reasons
+        entries = [entry for entry in wanted if entry not in reasons]
+        steps = round_up(options.steps or steps_of(name, options.quick), entries)
+        tables.append(Table(name, entries, steps, grid, terms))
+    return tables, list(left_out.items())
+
+
 def run(options: Options) -> None:
     """Run all variants and claims; collective.
 
     Raises
     ------
     ConfigurationError
-        On all ranks, before training, if the folder cannot be written or a variant cannot run.
+        On all ranks, before training, if a file or folder is of no use or a variant cannot run.
     SystemExit
-        With 1, on rank 0, if a claim fails or bytes differ from their formula.
+        With 1, on rank 0, if a claim fails or something differs that must not.
     """
-    code, compute = 0, options.compute
+    code = 0
     with MPICommunicator() as comm:
         refuse_together(comm, options.out)
-        learnt = problem(options.problem, comm.size, options.seed)
-        steps = round_up(options.steps, options.entries)
-        table = Table(options.entries, learnt, steps, options.grid or grid_of(learnt))
-        budget = Budget(comm.size, options.seeds, options.seed)
-        tests = [job for name in claims for job in claims[name].jobs(budget)]
-        check([*table.jobs(), *tests])
+        where = options.network
+        network = told(comm, lambda: read(Path(where)) if is_file(where) else preset(where))
+        tables, left_out = _tables(comm, options, network)
+        budget = Budget(comm.size, options.seeds, options.seed, network.network)
+        tests = [job for name in options.claimed for job in claims[name].jobs(budget)]
+        trials = [job for table in tables for job in table.trials()]
+        check([*trials, *tests])
         console, machine = opening(comm)
-        if console is not None and compute is None:
-            compute = gradient_seconds(learnt)
         with Progress(console) as progress:
             crew = Crew(comm, progress)
-            found = {**crew.make("variants", table.jobs()), **crew.make("claims", tests)}
+            found = crew.make("step sizes", trials)
+            choices = told(comm, lambda: [table.choose(found) for table in tables])
+            chosen = zip(tables, choices, strict=True)
+            crew.make("variants", [job for table, choice in chosen for job in table.finals(choice)])
+            crew.make("claims", tests)
             progress.stage("report", 1)
-            if console is not None:
-                from bench.report import Report
+            peaks = comm.gather(peak())
+            if console is not None and peaks is not None:
+                machine["peak_mb"] = {"rank 0": peaks[0], "others": max(peaks[1:], default=0.0)}
+                from bench.report import Made, Report
 
-                report = Report(options, table, found, budget, compute or 0.0)
+                made = Made(tables, choices, left_out, budget, crew.found, crew.seconds)
+                report = Report(options, made, network)
+                report.save(machine)
         if console is not None:
-            report.save(machine)
             report.show(console)
             code = report.code
     if code:

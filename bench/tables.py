@@ -1,15 +1,14 @@
 """What a person reads at the end of a run; rank 0 alone imports this.
 
 Numbers stand in columns; what is best is bold and starred, outcomes are coloured, and everything
-that a colour says a word says too, for pipes.
+that a colour says a word says too, for pipes. Under each variant stands its whole line, to be
+pasted after --variant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from math import inf, isfinite
+from math import isfinite, isnan
 
 from rich import box
 from rich.console import Group
@@ -17,51 +16,29 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from bench.grid import Row
-from bench.judge import Outcome, Verdict
+from bench.rows import Row
+from bench.verdict import Outcome, Verdict, written
 
-__all__ = ["Line", "exact", "listed", "number", "plain_table", "variants_table", "verdicts_table"]
+__all__ = ["listed", "number", "plain_table", "short", "variants_table", "verdicts_table"]
 
 STYLES = {Outcome.HOLDS: "green", Outcome.FAILS: "bold red", Outcome.UNDECIDED: "yellow"}
-
-
-@dataclass(frozen=True)
-class Line:
-    """A row of the table of variants and what is not in it.
-
-    Parameters
-    ----------
-    row : Row
-        The variant at its best step size.
-    predicted : Fraction or None
-        Bytes per worker and clock by the formula; None if there is none.
-    same : bool
-        Whether every snapshot counts what the formula says.
-    virtual : float
-        Virtual seconds of the whole run; NaN if unknown.
-    heavy : bool
-        Whether it is compressed and still sends more than an uncompressed all-reduce.
-    """
-
-    row: Row
-    predicted: Fraction | None
-    same: bool
-    virtual: float
-    heavy: bool
-
-
-def exact(value: Fraction) -> str:
-    """Return a rational number exactly: as a decimal if it ends within three places."""
-    if (value * 1000).denominator == 1:
-        return f"{float(value):,.3f}".rstrip("0").rstrip(".")
-    return f"{value.numerator:,}/{value.denominator:,}"
+WIDE = 92  # columns that give the columns of variants more air
+LONGEST = 21  # letters of a variant's name; the whole line stands below
 
 
 def number(value: float) -> str:
     """Return `value` with four digits, whole numbers in full, a dash for NaN."""
     if not isfinite(value):
-        return "-" if value != value else str(value)
+        return "-" if isnan(value) else str(value)
     return f"{int(value):,}" if value == int(value) and abs(value) < 1e15 else f"{value:.4g}"
+
+
+def short(value: float | None, unit: float = 1.0) -> str:
+    """Return `value` in units of `unit` with three digits, a dash for what is not known."""
+    if value is None or not isfinite(value):
+        return "-"
+    scaled = value / unit
+    return f"{scaled:,.0f}" if scaled >= 99.95 else f"{scaled:.3g}"
 
 
 def plain_table(*headers: str, narrow: bool = False) -> Table:
@@ -74,36 +51,91 @@ def plain_table(*headers: str, narrow: bool = False) -> Table:
     return table
 
 
-def variants_table(lines: Sequence[Line], network: str) -> Table:
-    """Return the table of variants; the best is the lowest f(xbar) - f*."""
-    table = plain_table(
+def variants_table(rows: Sequence[Row], measure: str, width: int) -> Text:
+    """Return the table of variants, two lines each.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        The variants of one problem.
+    measure : str
+        What the models are judged by: ``f - f*`` or ``f``.
+    width : int
+        Columns that there are; it fits into 80, with less air.
+    """
+    unit, word = (1e6, "MB") if max(row.first.sent for row in rows) >= 1e6 else (1e3, "kB")
+    head = [
         "\nvariant",
-        "step\nsize",
-        "\nf(xbar)-f*",
-        "bytes\nsent",
-        "bytes\nformula",
-        "\nclocks",
-        "wall\nseconds",
-        f"{network}\nseconds",
-    )
-    best = min(line.row.suboptimality for line in lines)
-    for line in lines:
-        row, first = line.row, line.row.suboptimality == best < inf
-        formula = Text("-" if line.predicted is None else exact(line.predicted))
-        if not line.same:
-            formula = Text(f"{formula} DIFFERS", "bold red")
-        table.add_row(
-            Text(f"{'*' if first else ' '} {row.entry.label}"),
-            ("" if row.gam is None else f"{row.gam:g}") + ("!" if row.edge else " "),
-            f"{row.suboptimality:.2e}" if isfinite(row.suboptimality) else "diverged",
-            exact(row.measured) + ("^" if line.heavy else " "),
-            formula,
-            str(row.outcome.job.run.clocks),
-            f"{row.outcome.curve['seconds'][-1]:.2f}",
-            f"{line.virtual:.2e}" if isfinite(line.virtual) else "-",
-            style="bold" if first else None,
-        )
-    return table
+        "step\nsize ",
+        f"\n{measure}",
+        "\n95 %",
+        "test\nacc.",
+        f"{word}\nsent ",
+        "\n",
+    ]
+    head += ["ms to\ntarget", f"{word} to\ntarget", "clocks\nlate"]
+    every = [_cells(row, unit) for row in rows]
+    shown = [i for i in range(len(head)) if any(line[i] for line in every)]
+    lines = [[line[i] for i in shown] for line in every]
+    heads = [head[i].split("\n") for i in shown]
+    gap = 2 if width >= WIDE else 1
+    widths = [
+        max(*map(len, title), *(len(line[column]) for line in lines))
+        for column, title in enumerate(heads)
+    ]
+    text = Text()
+    for level in (0, 1):
+        text.append(f"{_joined([title[level] for title in heads], widths, gap)}\n", "bold")
+    text.append("─" * (sum(widths) + gap * (len(widths) - 1)) + "\n")
+    for row, line in zip(rows, lines, strict=True):
+        text.append(f"{_joined(line, widths, gap)}\n", "bold" if row.best else "")
+        text.append(f"    {_whole_line(row)}\n", "dim")
+        if not row.exact:
+            text.append("    the bytes differ from their formula\n", "bold red")
+        if row.first.differs:
+            text.append(f"    MPI and simulator differ in {row.first.differs}\n", "bold red")
+    text.rstrip()
+    return text
+
+
+def _joined(cells: Sequence[str], widths: Sequence[int], gap: int) -> str:
+    first, *others = zip(cells, widths, strict=True)
+    parts = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return (" " * gap).join(parts).rstrip()
+
+
+def _whole_line(row: Row) -> str:
+    run = row.first.job.run
+    servers = run.variant.architecture.servers
+    return f"{run.variant}" + (f"   (n = {run.problem.workers})" if servers else "")
+
+
+def _cells(row: Row, unit: float) -> list[str]:
+    """Return the cells of one row; bytes in units of `unit`."""
+    gap, took = row.gap, row.reached
+    spread = (gap.high - gap.low) / 2 / gap.value if gap.value else 0.0
+    late, name = row.staleness, row.entry.name
+    name = name if len(name) <= LONGEST else f"{name[: LONGEST - 2]}.."
+    return [
+        f"{'*' if row.best else ' '} {name}",
+        ("own" if row.gam is None else f"{row.gam:g}") + ("!" if row.edge else " "),
+        _gap(row),
+        f"±{spread:.0%}" if isfinite(gap.value) and len(row.outcomes) > 1 else "",
+        f"{row.accuracy:.1%}" if isfinite(row.accuracy) else "",
+        short(row.first.sent, unit) + ("^" if row.heavy else " "),
+        "-" if row.formula is None else "=" if row.exact else "DIFFERS",
+        short(took.seconds if took else None, 1e-3),
+        short(took.bytes if took else None, unit),
+        f"{late['mean']:.1f}/{late['max']}" if late else "",
+    ]
+
+
+def _gap(row: Row) -> str:
+    value = row.gap.value
+    if not isfinite(value):
+        return "diverged"
+    known = row.first.job.run.problem.constants.f_star is not None
+    return f"{value:.2e}" if known else f"{value:.4f}"
 
 
 def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
@@ -116,7 +148,7 @@ def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
             interval = "exact"
         table.add_row(
             Group(Text(verdict.claim), below),
-            number(verdict.predicted),
+            written(verdict, number),
             number(verdict.measured),
             Text("-" if verdict.low != verdict.low else interval),
             Text(verdict.outcome.value, STYLES[verdict.outcome]),

@@ -1,4 +1,4 @@
-"""What bench runs by default: variants by name, and the step sizes they are tried with.
+"""What bench runs by default: variants by name, where they run, and the step sizes to try.
 
 A variant of four parts, without an optimizer, is tried with every step size of the grid; a full
 line of five parts is run as it stands.
@@ -10,31 +10,70 @@ from dataclasses import dataclass
 
 from mpiddl.errors import ConfigurationError
 from mpiddl.problems import Problem
-from mpiddl.variant import Variant
+from mpiddl.registry import unknown
+from mpiddl.variant import Variant, split
 
-__all__ = ["NAMED", "QUICK", "Entry", "entry", "grid_of"]
+__all__ = ["DEFAULT", "NAMED", "Entry", "entries_of", "entry", "grid_of", "steps_of"]
 
 NAMED = {
+    # everyone waits for the mean gradient; the collectives differ in seconds only
     "bsp": "bsp / allreduce / identity / whole",
-    "bsp-ring-layerwise": "bsp / allreduce:ring / identity / layerwise",
+    "layerwise": "bsp / allreduce / identity / layerwise",
+    "hierarchical": "bsp / allreduce:hierarchical / identity / whole",
+    "double-tree": "bsp / allreduce:double_tree / identity / whole",
+    # fewer words, and what was lost by them
+    "fp16": "bsp / allreduce / fp16 / whole",
+    "qsgd": "bsp / allreduce / qsgd:4 / whole",
+    "top-k": "bsp / allreduce / topk:0.1 / whole",
+    "ef-top-k": "bsp / allreduce / ef+topk:0.1 / whole",
+    "sign": "bsp / allreduce / sign / whole",
+    "ef-sign": "bsp / allreduce / ef+sign / whole",
+    "ef-rand-k": "bsp / allreduce / ef+randk:0.25,mask=shared / whole",
+    "ef21": "bsp / allreduce / diff+topk:0.1 / whole",
+    # fewer agreements
     "local-4": "local:4 / allreduce / identity / whole",
     "local-16": "local:16 / allreduce / identity / whole",
-    "ef-top-k": "bsp / allreduce / ef+topk:0.1 / whole",
-    "top-k": "bsp / allreduce / topk:0.1 / whole",
-    "ef-sign": "bsp / allreduce / ef+sign / whole",
-    "sign": "bsp / allreduce / sign / whole",
-    "local-4-ef-sign": "local:4 / allreduce / ef+sign / whole",
+    "local-4-ef-top-k": "local:4 / allreduce / ef+topk:0.1 / whole",
+    # servers hold the model
+    "ps": "bsp / ps / identity / whole",
+    "ps-2": "bsp / ps:servers=2 / identity / whole",
+    "ps-2-ef-sign": "bsp / ps:servers=2 / ef+sign / whole",
+    "local-4-ps": "local:4 / ps / identity / whole",
+    "local-4-ps-qsgd": "local:4 / ps / qsgd:4 / whole",
+    "ssp-3": "ssp:3 / ps:servers=2 / identity / whole",
+    "ssp-3-ef-top-k": "ssp:3 / ps:servers=2 / ef+topk:0.1 / whole",
+    "asp": "asp / ps:servers=2 / identity / whole",
+    "asp-qsgd": "asp / ps:servers=2 / qsgd:4 / whole",
+    # neighbours only
     "gossip-ring": "bsp / gossip:ring / identity / whole",
-    "gossip-complete": "bsp / gossip:complete / identity / whole",
+    "gossip-ring-cta": "bsp / gossip:ring,order=cta / identity / whole",
+    "gossip-exponential": "bsp / gossip:exponential / identity / whole",
+    "gossip-hypercube": "bsp / gossip:hypercube / identity / whole",
+    "choco": "bsp / gossip:exponential,gamma=0.3 / diff+topk:0.1 / whole",
+    "local-4-gossip-ring": "local:4 / gossip:ring / identity / whole",
 }
-QUICK = [name for name in NAMED if name not in ("local-16", "local-4-ef-sign", "gossip-complete")]
-GRIDS = {"breast_cancer": (0.3, 1.0, 3.0, 10.0)}  # step sizes; the optimum belongs inside
+DEFAULT = ("breast_cancer", "digits_mlp")
+TELLING = {  # of the default problems: the variants that --quick runs, and those of the default
+    "breast_cancer": (
+        "bsp layerwise qsgd ef-top-k sign ef-sign local-4 ps-2 ssp-3 asp gossip-ring",
+        " ".join(NAMED),
+    ),
+    "digits_mlp": (
+        "bsp ef-top-k local-4 asp gossip-exponential",
+        "bsp layerwise fp16 qsgd top-k ef-top-k ef-sign ef21 local-4 local-4-ef-top-k ps-2 ssp-3 "
+        "asp asp-qsgd gossip-exponential choco",
+    ),
+}
+GRIDS = {"breast_cancer": (0.3, 1.0, 3.0, 10.0), "digits_mlp": (0.1, 0.3, 1.0, 3.0)}
+QUICK_GRIDS = {"breast_cancer": (0.3, 1.0, 3.0), "digits_mlp": (0.3, 1.0, 3.0)}
 RELATIVE = (0.01, 0.03, 0.1, 0.3, 1.0)  # for other problems, in units of 1/L
+STEPS = {"digits_mlp": 48}  # gradients per worker
+USUAL, QUICK = 64, 16
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the table.
+    """One row of a table.
 
     Parameters
     ----------
@@ -47,21 +86,30 @@ class Entry:
     @property
     def fixed(self) -> bool:
         """Whether the line names its own step size."""
-        return self.line.count("/") > 3
+        return len(split(self.line)) > 4
 
     @property
-    def label(self) -> str:
-        """The line for a narrow column: what every variant has goes without saying."""
-        return self.line.replace(" / identity", "").replace(" / whole", "")
+    def name(self) -> str:
+        """The name in `NAMED`, or the line without what goes without saying."""
+        names = {line: name for name, line in NAMED.items()}
+        short = self.line.replace(" / identity / whole", "").replace(" / whole", "")
+        return names.get(self.line, short)
 
     @property
     def compressed(self) -> bool:
         """Whether payloads are not the vectors themselves."""
-        return self.line.split("/")[2].strip() != "identity"
+        return split(self.line)[2].strip() != "identity"
+
+    @property
+    def plain(self) -> Variant:
+        """The variant with whatever step size."""
+        return self.variant(None if self.fixed else 1.0)
 
     def variant(self, gam: float | None) -> Variant:
         """Return the variant with step size `gam`; None is for lines that have their own."""
-        return Variant.parse(self.line if gam is None else f"{self.line} / sgd:{gam!r}")
+        if gam is None:
+            return Variant.parse(self.line)
+        return Variant.parse(f"{self.line} / sgd:{repr(gam).removesuffix('.0')}")
 
     def steps(self, grid: tuple[float, ...]) -> tuple[float | None, ...]:
         """Return the step sizes to try."""
@@ -69,29 +117,49 @@ class Entry:
 
 
 def entry(text: str) -> Entry:
-    """Return the entry of a name in `NAMED`, or of a variant's line.
+    """Return the entry of a name in `NAMED`, of a recipe, or of a variant's line.
 
     Raises
     ------
     ConfigurationError
-        If no variant has that name, or the line does not parse.
+        If nothing has that name, or the line does not parse.
     """
-    if text not in NAMED and "/" not in text:
+    if text in NAMED or "/" in text:
+        line = NAMED.get(text, text)
+    else:
+        from mpiddl.recipes import recipes  # only here: they are many
+
+        name = text.partition(":")[0].strip()
+        if name not in recipes:
+            known = [*NAMED, *recipes]
+            raise ConfigurationError(
+                f"{unknown('variant', text, known)}; or write a line such as {NAMED['ef-top-k']!r}"
+            )
+        line = str(recipes.parse(text))
+    parts = [part.strip() for part in split(line)]
+    if len(parts) not in (4, 5):
         raise ConfigurationError(
-            f"no variant is called {text!r}; there are: {', '.join(NAMED)}, or write a line such "
-            f"as {NAMED['ef-top-k']!r}"
+            f"a line has four parts, tried with every step size, or five; found {len(parts)} in "
+            f"{line!r}: write a line such as {NAMED['ef-top-k']!r}"
         )
-    if NAMED.get(text, text).count("/") not in (3, 4):
-        raise ConfigurationError(
-            f"a line has four parts, tried with every step size, or five; found "
-            f"{text.count('/') + 1} in {text!r}: write a line such as {NAMED['ef-top-k']!r}"
-        )
-    found = Entry(" / ".join(part.strip() for part in NAMED.get(text, text).split("/")))
-    found.variant(None if found.fixed else 1.0)
+    found = Entry(" / ".join(parts))
+    found.plain  # noqa: B018  # refuses what does not parse
     return found
 
 
-def grid_of(problem: Problem) -> tuple[float, ...]:
+def entries_of(problem: str, quick: bool) -> tuple[Entry, ...]:
+    """Return the variants of the table of `problem` by default."""
+    names = TELLING.get(problem, TELLING[DEFAULT[0]])[0 if quick else 1].split()
+    return tuple(Entry(NAMED[name]) for name in names)
+
+
+def steps_of(problem: str, quick: bool) -> int:
+    """Return how many gradients a worker takes by default."""
+    return QUICK if quick else STEPS.get(problem, USUAL)
+
+
+def grid_of(problem: Problem, quick: bool = False) -> tuple[float, ...]:
     """Return the step sizes that every variant of a table on `problem` is tried with."""
     scale = problem.constants.L or 1.0
-    return GRIDS.get(problem.name, tuple(float(f"{step / scale:.2g}") for step in RELATIVE))
+    relative = tuple(float(f"{step / scale:.2g}") for step in RELATIVE)
+    return (QUICK_GRIDS if quick else GRIDS).get(problem.name, relative)

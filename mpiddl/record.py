@@ -176,6 +176,7 @@ class Recorder:
         if self._models:
             for row, clock in enumerate(self.due_clocks):
                 models[row] = on_host(_latest(clock, self._models, None))
+            self._models.clear()  # a simulator holds those of all ranks
         return models
 
     def _own_pieces(self, d: int) -> Array:

@@ -8,13 +8,13 @@ uses, and the generic tests find it there. A description such as ``TopK(0.01)`` 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
 from mpiddl.errors import ConfigurationError
 
-__all__ = ["Described", "Registry"]
+__all__ = ["Described", "Registry", "unknown"]
 
 T = TypeVar("T")
 
@@ -49,6 +49,16 @@ def _value(text: str) -> Any:
 
 def _text(value: Any) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """Return what to say where no `kind` is called `name`, but others are: the nearest, and all."""
+    from difflib import get_close_matches  # only here: most names are known
+
+    names = sorted(known)
+    near = get_close_matches(name, names, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"no {kind} is called {name!r}{hint}; there are: {', '.join(names)}"
 
 
 class Registry(Generic[T]):
@@ -133,8 +143,7 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         self._look(name)
         if name not in self._found:
-            known = ", ".join(sorted(self._found))
-            raise ConfigurationError(f"no {self.kind} is called {name!r}; there are: {known}")
+            raise ConfigurationError(unknown(self.kind, name, self._found))
         return self._found[name]
 
     def __contains__(self, name: str) -> bool:

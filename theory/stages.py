@@ -9,6 +9,7 @@ identity      |v_{t+1} - v_t + eta (1/n) sum g_i| <= tolerance * largest |v|, ev
               (what was said of g_i in place of g_i, where that is what moves v)
 noise         avg |(1/n) sum g_i - m|^2 <= sigma2 / n
 unbiased      (1/n) sum_i |sum_t (g_i - grad f_i(y_i))|^2 / T <= sigma2: noise without memory
+              (gd-convex claims that there is none, bsp-sc-sampling what it says of the noise at x)
 descent       the step of the proof, summed over t, in measured quantities (`theory.descents`)
 reads         |y_t - v_{t - tau_t}| <= tolerance * largest |v|, if delays tau_t were recorded
 delays        largest and mean tau_t, and gradients under way, are not above what is claimed

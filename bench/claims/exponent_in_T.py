@@ -38,7 +38,9 @@ class Tuned:
     power: float = -0.5
     workers: int = 2
 
-    subject: ClassVar[Subject] = Subject("at the tuned step the error falls as T^(-1/2)", "bsp-convex")
+    subject: ClassVar[Subject] = Subject(
+        "at the tuned step the error falls as T^(-1/2)", "bsp-convex"
+    )
 
     @property
     def sigma2(self) -> float:
@@ -93,7 +95,9 @@ class Decreasing:
     rate: str = "1@decay:1"
     workers: int = 4
 
-    subject: ClassVar[Subject] = Subject("with steps 1/t the error falls as 1/T", "bsp-sc-decreasing")
+    subject: ClassVar[Subject] = Subject(
+        "with steps 1/t the error falls as 1/T", "bsp-sc-decreasing"
+    )
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return one run per seed."""

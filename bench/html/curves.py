@@ -54,7 +54,7 @@ class Trace:
 
 def curves(bench: Bench, problem: str) -> Markup:
     """Return the pictures of `problem`."""
-    f_star = bench.facts(problem).get("f_star")
+    f_star = bench.facts(problem).f_star
     traces = list(_traces(bench, problem, f_star))
     if not traces:
         return element("p", "No curves were written for this problem.", class_="note")

@@ -25,12 +25,12 @@ AGES = (
 
 def claims(records: Sequence[VerdictRecord]) -> Markup:
     """Return one picture per series of each verdict."""
-    figures = [_figure(verdict, one) for verdict in records for one in verdict.all_series]
+    figures = [_figure(verdict, one) for verdict in records for one in verdict.series]
     return element("div", *figures, class_="pictures")
 
 
 def _figure(verdict: VerdictRecord, series: Series) -> Markup:
-    strokes = _strokes(series.all_lines)
+    strokes = _strokes(series.lines)
     axes = Axes(series.x_label, series.y_label, series.log_x, series.log_y)
     alt = f"{series.title}: {', '.join(stroke.label for stroke in strokes)}; {verdict.outcome}"
     return element(

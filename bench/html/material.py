@@ -6,11 +6,11 @@ A file that is missing, broken or lacks a field is refused in one sentence that 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bench.html.machine import Facts, Machine
 from bench.html.records import CurveRecord, Replay, Row, VerdictRecord, build
 from mpiddl.errors import ConfigurationError
 
@@ -24,25 +24,20 @@ FILES = ("machine.json", "table.json", "curves.json", "verdicts.json")
 class Bench:
     """Everything that a folder says about one bench."""
 
-    machine: Mapping[str, Any]
+    machine: Machine
     rows: list[Row]
     curves: list[CurveRecord]
     verdicts: list[VerdictRecord]
     replays: list[Replay]
 
     @property
-    def run(self) -> Mapping[str, Any]:
-        """What the bench was asked for; {} if the machine does not say."""
-        return self.machine.get("run") or {}
-
-    @property
     def problems(self) -> list[str]:
         """The problems in the order of the table."""
         return list(dict.fromkeys(row.problem for row in self.rows))
 
-    def facts(self, problem: str) -> Mapping[str, Any]:
-        """Return what is known of `problem`: d, n, f_star, steps, target."""
-        return (self.run.get("problems") or {}).get(problem) or {}
+    def facts(self, problem: str) -> Facts:
+        """Return what is known of `problem`."""
+        return self.machine.run.problems.get(problem, Facts())
 
 
 def read(folder: Path) -> Bench:
@@ -54,20 +49,14 @@ def read(folder: Path) -> Bench:
         If a file is missing, is not JSON, or lacks what the page needs.
     """
     machine, table, curves, verdicts = (_load(folder / name) for name in FILES)
-    if not isinstance(machine, dict):
-        raise ConfigurationError(f"{folder / 'machine.json'} is no JSON object: run bench again")
     replays = sorted((folder / "replays").glob("*.json"))
-    found = Bench(
-        machine,
+    return Bench(
+        build(Machine, machine, str(folder / "machine.json")),
         _all(Row, table, folder / "table.json"),
         _all(CurveRecord, curves, folder / "curves.json"),
         _all(VerdictRecord, verdicts, folder / "verdicts.json"),
         [build(Replay, _load(path), str(path)) for path in replays],
     )
-    for verdict in found.verdicts:  # pictures are read now: nothing is refused half way
-        for series in verdict.all_series:
-            _ = series.all_lines
-    return found
 
 
 def _load(path: Path) -> Any:

@@ -45,13 +45,12 @@ def scientific(value: float | None) -> str:
 
 
 def power(value: float) -> str:
-    """Return what stands at a tick of a logarithmic axis: 10⁻³, 2·10⁻³, 0.1, 1, 10, 100."""
-    if value <= 0 or 0.01 <= value < 1000:
+    """Return what stands at a tick of an axis: 10⁻³, 2·10⁻³, 0.1, 1, 500, 10⁴."""
+    if value == 0 or 0.01 <= abs(value) < 1e4:
         return f"{value:g}"
-    exponent = floor(log10(value) + 1e-9)
-    digits = f"{value / 10**exponent:.2g}"
-    raised = f"10{str(exponent).translate(RAISED)}"
-    return raised if digits == "1" else f"{digits}·{raised}"
+    exponent = floor(log10(abs(value)) + 1e-9)
+    digits, raised = f"{value / 10.0**exponent:.3g}", str(exponent).translate(RAISED)
+    return f"10{raised}" if digits == "1" else f"{digits}·10{raised}"
 
 
 def count(value: float | None, thing: str) -> str:

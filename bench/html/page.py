@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from bench.html import costs, curves, evidence, graphs, tables
+from bench.html.machine import Machine
 from bench.html.markup import Markup, Piece, element, join
 from bench.html.material import Bench
 from bench.html.numbers import count, plain, scientific, seconds
@@ -49,7 +49,7 @@ def page(bench: Bench) -> str:
     links = (element("a", title, href=f"#{name}") for name, title, _ in sections)
     body = element(
         "body",
-        element("header", element("h1", "mpiddl bench"), _summary(bench), _machine(bench)),
+        element("header", element("h1", "mpiddl bench"), _summary(bench), _machine(bench.machine)),
         element("p", READING, class_="reading"),
         _colours() if draws else None,
         None if draws else element("p", REMEDY, class_="notice", role="alert"),
@@ -86,73 +86,55 @@ def _summary(bench: Bench) -> Markup:
     return element("p", words, *badges, class_="summary")
 
 
-def _machine(bench: Bench) -> Markup:
+def _machine(machine: Machine) -> Markup:
     """Return what ran on what; what the file does not say is left out."""
-    machine, run = bench.machine, bench.run
-    hosts = [host for host in (machine.get("hosts") or {}).values() if isinstance(host, dict)]
-    cores = sum(host.get("cores", 0) for host in hosts)
-    network = run.get("network") or {}
-    software = [
-        f"{label} {machine[key]}"
-        for key, label in (("mpiddl", "mpiddl"), ("python", "Python"), ("numpy", "NumPy"))
-        if key in machine
-    ]
-    facts: dict[str, Any] = {
-        "ranks": machine.get("ranks"),
-        "machine": " ".join(
-            [
-                count(cores, "core"),
-                f"on {count(len(hosts), 'host')},",
-                str(machine.get("processor", "")),
-            ]
-        ),
-        "MPI": machine.get("mpi"),
-        "software": ", ".join(
-            [*software, *([f"mpi4py {machine['mpi4py']}"] if "mpi4py" in machine else [])]
-        ),
+    run, network, hosts = machine.run, machine.run.network, machine.hosts.values()
+    versions = {"mpiddl": machine.mpiddl, "Python": machine.python}
+    versions |= {"NumPy": machine.numpy, "mpi4py": machine.mpi4py}
+    where = f"{count(sum(host.cores for host in hosts), 'core')} on {count(len(hosts), 'host')}"
+    facts = {
+        "ranks": machine.ranks and str(machine.ranks),
+        "machine": ", ".join(word for word in (hosts and where, machine.processor) if word),
+        "MPI": machine.mpi,
+        "software": ", ".join(f"{name} {found}" for name, found in versions.items() if found),
         "network of virtual time": network
-        and f"{network.get('name')}: {seconds(network.get('alpha'))} a message, "
-        f"{seconds(network.get('beta'))} a byte, {seconds(network.get('gamma'))} a byte added",
-        "seeds": run and f"{run.get('seeds')}, from {run.get('seed')} on",
+        and f"{network.name}: {seconds(network.alpha)} a message, {seconds(network.beta)} a byte, "
+        f"{seconds(network.gamma)} a byte added",
+        "seeds": run.seeds and f"{run.seeds}, from {plain(run.seed)} on",
     }
     shared = (
         "Ranks share cores, so wall seconds compare nothing; virtual time, bytes and curves do."
-        if machine.get("oversubscribed")
-        else None
     )
-    pairs = [
+    pairs = (
         element("div", element("dt", name), element("dd", str(fact)))
         for name, fact in facts.items()
         if fact
-    ]
-    return join([element("dl", *pairs), shared and element("p", shared, class_="note")])
+    )
+    note = element("p", shared, class_="note") if machine.oversubscribed else None
+    return join([element("dl", *pairs), note])
 
 
 def _problems(bench: Bench, draws: bool) -> Iterator[tuple[str, str, Markup]]:
     for number, name in enumerate(bench.problems, 1):
         rows = [row for row in bench.rows if row.problem == name]
-        about = element("p", _about(bench, name), class_="about")
+        about = element("p", _about(bench, name, rows[0].target), class_="about")
         parts: list[Piece] = [about, tables.variants(rows, name)]
         if draws:
             parts.append(curves.curves(bench, name))
         yield f"problem-{number}", name, join(parts)
 
 
-def _about(bench: Bench, name: str) -> str:
-    facts, spent = bench.facts(name), bench.run.get("gradient_seconds")
-    gradient = spent.get(name) if isinstance(spent, dict) else None
-    f_star, target = facts.get("f_star"), facts.get("target")
-    words = [f"d = {plain(facts.get('d'))}", f"{plain(facts.get('n'))} workers"]
-    words.append(f"{plain(facts.get('steps'))} gradients each")
-    if gradient is not None:
-        words.append(f"{seconds(gradient)} a gradient")
-    words.append("f* unknown: gaps are losses" if f_star is None else f"f* = {f_star:.6g}")
-    if target is not None:
-        words.append(f"target: a gap of {scientific(target)}")
-    grid = facts.get("grid") or []
-    if grid:
-        words.append(f"step sizes tried: {', '.join(f'{step:g}' for step in grid)}")
-    return "; ".join(words) + "."
+def _about(bench: Bench, name: str, target: float | None) -> str:
+    facts, gradient = bench.facts(name), bench.machine.run.gradient_seconds.get(name)
+    f_star = facts.f_star
+    words = [
+        f"d = {plain(facts.d)}; {plain(facts.n)} workers; {plain(facts.steps)} gradients each",
+        None if gradient is None else f"{seconds(gradient)} a gradient",
+        "f* unknown: gaps are losses" if f_star is None else f"f* = {f_star:.6g}",
+        None if target is None else f"target: a gap of {scientific(target)}",
+        facts.grid and f"step sizes tried: {', '.join(map(plain, facts.grid))}",
+    ]
+    return "; ".join(word for word in words if word) + "."
 
 
 def _claims(bench: Bench, draws: bool) -> Iterator[tuple[str, str, Markup]]:
@@ -162,13 +144,13 @@ def _claims(bench: Bench, draws: bool) -> Iterator[tuple[str, str, Markup]]:
 
 
 def _graphs(bench: Bench) -> tuple[str, str, Markup]:
-    ranks = bench.machine.get("ranks")
+    ranks = bench.machine.ranks or 1
     about = (
         f"What gossip can run on, drawn for {graphs.RANKS} ranks. A mixing leaves at most λ "
         "= |W - J| of the distance between models, so disagreement lasts for about 1 / (1 - λ) "
         "clocks; 1 - λ is the spectral gap. Messages are those of one mixing, all ranks together."
     )
-    drawn = graphs.graphs(ranks if isinstance(ranks, int) and ranks > 1 else None)
+    drawn = graphs.graphs(ranks if ranks > 1 else None)
     return "graphs", "Graphs", join([element("p", about, class_="about"), drawn])
 
 
@@ -189,12 +171,12 @@ def _staleness(bench: Bench, draws: bool) -> Iterator[tuple[str, str, Markup]]:
 
 
 def _costs(bench: Bench, draws: bool) -> Iterator[tuple[str, str, Markup]]:
-    ranks, network = bench.machine.get("ranks"), bench.run.get("network")
-    if draws and isinstance(network, dict) and isinstance(ranks, int) and ranks > 1:
+    ranks, network = bench.machine.ranks or 1, bench.machine.run.network
+    if draws and network is not None and ranks > 1:
         about = (
-            f"Virtual time of an all-reduce on {network.get('name')}, by the formulas of "
-            "theory.cost. Thick lines are fastest at some length: few messages win while vectors "
-            "are short, few bytes where they are long."
+            f"Time of an all-reduce of {ranks} ranks on {network.name}, by the formulas of "
+            "theory.cost, over that of the fastest one. Thick lines are fastest at some length: "
+            "few messages win while vectors are short, few bytes where they are long."
         )
         picture = costs.costs(ranks, network)
         yield "costs", "Collectives", join([element("p", about, class_="about"), picture])

@@ -27,6 +27,7 @@ SETTINGS: dict[Any, Any] = {
 SMALL, TALL = 3.55, 2.45  # inches
 BADGE = 9.5  # points between two numbers
 TICKS = 5
+FEW_DECADES = 50.0  # an axis that spans less has ticks between the powers of ten
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,6 @@ class Axes:
     log_x: bool = False
     log_y: bool = False
     x_unit: str = "plain"
-    y_unit: str = "plain"
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     whole: bool = False
@@ -71,10 +71,9 @@ def can_draw() -> bool:
 def _open(axes: Axes, width: float = SMALL, height: float = TALL) -> tuple[Any, Any]:
     """Return a figure and its only axes, bare but for two thin lines."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     figure = Figure(figsize=(width, height))
-    place = figure.add_axes((0.155, 0.175, 0.8, 0.785))
+    place = figure.add_axes((0.135, 0.17, 0.805, 0.72))
     place.patch.set_visible(False)
     figure.patch.set_visible(False)
     for side, spine in place.spines.items():
@@ -84,22 +83,32 @@ def _open(axes: Axes, width: float = SMALL, height: float = TALL) -> tuple[Any, 
     place.tick_params(color=paint("muted"), labelcolor=paint("muted"), width=0.6, length=2.5)
     place.grid(color=paint("rule"), linewidth=0.5)
     place.set_xlabel(axes.x_label, color=paint("ink"), labelpad=2)
-    place.set_ylabel(axes.y_label, color=paint("ink"), labelpad=2)
-    for scale, axis, log, unit, span in (
-        (place.set_xscale, place.xaxis, axes.log_x, axes.x_unit, axes.x_range),
-        (place.set_yscale, place.yaxis, axes.log_y, axes.y_unit, axes.y_range),
-    ):
-        if log:
-            scale("log", nonpositive="mask")
-            decades = np.log10(span[1] / span[0]) if span else 3.0
-            subs = (1.0, 2.0, 5.0) if decades < 1.7 else (1.0,)
-            axis.set_major_locator(LogLocator(subs=subs, numticks=TICKS))
-            axis.set_minor_locator(NullLocator())
-        else:
-            axis.set_major_locator(MaxNLocator(TICKS, steps=(1, 2, 5, 10), integer=axes.whole))
-        show = FORMATS[unit] if log or unit != "plain" else "{:g}".format
-        axis.set_major_formatter(FuncFormatter(lambda value, _, show=show: show(value)))
+    figure.text(0.01, 0.985, axes.y_label, color=paint("ink"), va="top")  # never cut off there
+    if axes.log_x:
+        place.set_xscale("log", nonpositive="mask")
+    if axes.log_y:
+        place.set_yscale("log", nonpositive="mask")
     return figure, place
+
+
+def _tick(axis: Any, log: bool, unit: str, whole: bool) -> None:
+    """Choose ticks for what `axis` shows now."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    if log:
+        least, most = axis.get_view_interval()
+        subs = (1.0, 2.0, 5.0) if most < FEW_DECADES * least else (1.0,)
+        axis.set_major_locator(LogLocator(subs=subs, numticks=TICKS))
+        axis.set_minor_locator(NullLocator())
+    else:
+        axis.set_major_locator(MaxNLocator(TICKS, steps=(1, 2, 5, 10), integer=whole))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: FORMATS[unit](value)))
+
+
+def _finish(figure: Any, place: Any, axes: Axes, alt: str) -> Markup:
+    _tick(place.xaxis, axes.log_x, axes.x_unit, axes.whole)
+    _tick(place.yaxis, axes.log_y, "plain", axes.whole)
+    return embed(figure, alt)
 
 
 def panel(strokes: Sequence[Stroke], axes: Axes, alt: str) -> Markup:
@@ -112,11 +121,12 @@ def panel(strokes: Sequence[Stroke], axes: Axes, alt: str) -> Markup:
             place.set_xlim(*axes.x_range)
         if axes.y_range is not None:
             place.set_ylim(*axes.y_range)
+        floor = _floor(strokes, axes)
         for order, stroke in enumerate(strokes):
-            _draw(place, stroke, order, _floor(strokes, axes))
+            _draw(place, stroke, order, floor)
         place.axis(place.axis())  # from here on nothing moves
         _number(place, [stroke for stroke in strokes if stroke.number is not None])
-        return embed(figure, alt)
+        return _finish(figure, place, axes, alt)
 
 
 def _floor(strokes: Sequence[Stroke], axes: Axes) -> float:
@@ -124,7 +134,7 @@ def _floor(strokes: Sequence[Stroke], axes: Axes) -> float:
     if axes.y_range is not None or not axes.log_y:
         return axes.y_range[0] if axes.y_range else -np.inf
     y = np.concatenate([np.asarray(stroke.y, dtype=np.float64) for stroke in strokes])
-    return float(y[y > 0].min(initial=1.0))
+    return float(y[y > 0].min()) if (y > 0).any() else 1.0
 
 
 def _draw(place: Any, stroke: Stroke, order: int, floor: float) -> None:
@@ -185,11 +195,11 @@ def bars(values: Any, axes: Axes, alt: str, colour: str) -> Markup:
     shares, _ = np.histogram(values, edges)
     with rc_context(SETTINGS):
         figure, place = _open(axes, 2.7, 1.75)
-        place.set_position((0.16, 0.235, 0.8, 0.71))
+        place.set_position((0.12, 0.235, 0.84, 0.61))
         middles = edges[:-1] + width / 2
         place.bar(middles, 100 * shares / len(values), width * 0.86, color=paint(colour))
         place.axvline(values.mean(), color=paint("ink"), linewidth=1, dashes=(2, 2))
         place.set_xlim(-0.6, max(float(values.max()), 4.0) + 0.6)
         place.set_axisbelow(True)
         place.grid(visible=False, axis="x")
-        return embed(figure, alt)
+        return _finish(figure, place, axes, alt)

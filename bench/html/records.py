@@ -6,9 +6,8 @@ A record's fields are those that the page needs; one that has a default may be m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
-from functools import cached_property
-from types import UnionType
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from types import NoneType, UnionType
 from typing import Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from mpiddl.arrays import Array
 from mpiddl.errors import ConfigurationError
 
-__all__ = ["CurveRecord", "Line", "Replay", "Row", "Series", "VerdictRecord", "build"]
+__all__ = ["CurveRecord", "Line", "Numbers", "Replay", "Row", "Series", "VerdictRecord", "build"]
 
 T = TypeVar("T")
 Numbers: TypeAlias = list[float | None]
@@ -50,7 +49,7 @@ class Row:
     target: float | None = None
     seconds_to_target: float | None = None
     bytes_to_target: float | None = None
-    staleness: Mapping[str, Any] | None = None
+    staleness: Mapping[str, float] | None = None
     same: bool | None = None
     best: bool = False
 
@@ -92,14 +91,9 @@ class Series:
     title: str
     x_label: str
     y_label: str
-    lines: list[Any]
+    lines: list[Line]
     log_x: bool = False
     log_y: bool = False
-
-    @cached_property
-    def all_lines(self) -> list[Line]:
-        """The lines, read."""
-        return [build(Line, line, f"{self.title!r}, line") for line in self.lines]
 
 
 @dataclass(frozen=True)
@@ -115,12 +109,7 @@ class VerdictRecord:
     low: float | None = None
     high: float | None = None
     relation: str = "="
-    series: list[Any] = field(default_factory=list)
-
-    @cached_property
-    def all_series(self) -> list[Series]:
-        """The pictures, read."""
-        return [build(Series, one, f"claim {self.claim!r}, series") for one in self.series]
+    series: list[Series] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -129,7 +118,7 @@ class Replay:
 
     variant: str
     problem: str
-    services: Mapping[str, Any]
+    services: Mapping[str, Numbers]
 
     def column(self, name: str) -> Array:
         """Return a column of the services, what the server never answered (-1) left out."""
@@ -139,6 +128,8 @@ class Replay:
 
 def build(kind: type[T], entry: Any, where: str) -> T:
     """Return a `kind`, a dataclass, from the JSON object `entry`; what it does not know is left.
+
+    Fields may be numbers, texts, records, or lists and mappings of these.
 
     Raises
     ------
@@ -152,31 +143,31 @@ def build(kind: type[T], entry: Any, where: str) -> T:
     for part in fields(kind):  # type: ignore[arg-type]
         value = entry.get(part.name)
         if value is not None:
-            given[part.name] = value
-        elif _required(part):
+            given[part.name] = _made(value, hints[part.name], f"{where}, {part.name!r}")
+        elif part.default is MISSING and part.default_factory is MISSING:
             raise ConfigurationError(f"{where} has no {part.name!r}: run bench again")
-        if value is not None and not _fits(value, hints[part.name]):
-            shown = f"{part.name!r} = {value!r}"[:60]
-            raise ConfigurationError(f"{where} has {shown}, not {part.type}: run bench again")
-    columns = [
-        key for key, value in given.items() if Numbers in (hints[key], *get_args(hints[key]))
-    ]
-    if len({len(given[key]) for key in columns}) > 1:
+    columns = [name for name in given if Numbers in (hints[name], *get_args(hints[name]))]
+    if len({len(given[name]) for name in columns}) > 1:
         raise ConfigurationError(f"{where}: {', '.join(columns)} differ in length: run bench again")
     return kind(**given)
 
 
-def _required(part: Field[Any]) -> bool:
-    return part.default is MISSING and part.default_factory is MISSING
-
-
-def _fits(value: Any, hint: Any) -> bool:
+def _made(value: Any, hint: Any, where: str) -> Any:
+    """Return `value` as `hint` says it must be."""
     if hint is Any:
-        return True
-    if isinstance(hint, UnionType):
-        return any(_fits(value, one) for one in get_args(hint))
-    if get_origin(hint) is list:
-        return isinstance(value, list) and all(_fits(one, get_args(hint)[0]) for one in value)
-    if isinstance(value, bool):
-        return hint is bool
-    return isinstance(value, (int, float) if hint is float else get_origin(hint) or hint)
+        return value
+    if isinstance(hint, UnionType):  # something, or None
+        something = next(one for one in get_args(hint) if one is not NoneType)
+        return None if value is None else _made(value, something, where)
+    if is_dataclass(hint):
+        return build(hint, value, where)  # type: ignore[arg-type]
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    fits: Any = (int, float) if kind is float else kind
+    if not isinstance(value, fits) or (isinstance(value, bool) and kind is not bool):
+        shown = repr(value)[:40]
+        raise ConfigurationError(f"{where} is {shown}, not {kind.__name__}: run bench again")
+    if kind is list:
+        return [_made(one, inner[0], where) for one in value]
+    if kind is Mapping:
+        return {name: _made(one, inner[1], f"{where}, {name!r}") for name, one in value.items()}
+    return value

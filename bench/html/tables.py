@@ -12,11 +12,12 @@ __all__ = ["badge", "scrolling", "variants", "verdicts"]
 
 COLUMNS = (
     ("variant", "when / with whom / in what words"),
+    ("workers", "workers, and servers besides them"),
     ("step", "step size, chosen from the grid; ! at its edge"),
     ("gap", "f(mean of the models) - f*, mean and 95 % interval over seeds"),
     ("accuracy", "share of held-out samples that are right"),
-    ("bytes, all", "sent by all ranks in the whole run"),
-    ("bytes a worker and clock", "sent per worker and clock"),
+    ("bytes", "sent by all ranks in the whole run"),
+    ("bytes a clock", "sent by all ranks per clock"),
     ("as by formula", "whether they are what the formula of theory says"),
     ("clocks", "agreements in the whole run"),
     ("virtual time", "of the whole run, on the network"),
@@ -98,6 +99,7 @@ def _cells(row: Row) -> list[list[Piece]]:
     never = None if row.target is None else "never"
     stale = row.staleness or {}
     return [
+        [f"{row.n} + {row.servers}" if row.servers else str(row.n)],
         [plain(row.step_size, 3), " !" if row.edge else None],
         gap,
         [DASH if row.accuracy is None else f"{100 * row.accuracy:.1f} %"],

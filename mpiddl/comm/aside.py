@@ -16,7 +16,7 @@ import numpy as np
 from mpiddl.comm import Traffic
 from mpiddl.errors import ConfigurationError, ProtocolError
 
-__all__ = ["Aside", "crowded", "patient"]
+__all__ = ["Aside", "crowding", "patient"]
 
 SHORT = 512  # bytes of text that ranks compare in one call
 NAP = 0.002  # longest time between two looks, in seconds
@@ -126,10 +126,10 @@ class Aside:
             raise ProtocolError("sent and received differ: " + "; ".join(everywhere))
 
 
-def crowded(machine: Any) -> bool:
-    """Return whether `machine`, the ranks of one machine, have less than a core each."""
+def crowding(machine: Any) -> float:
+    """Return how many ranks share a core on `machine`, a communicator of its ranks; collective."""
     cores = set().union(*machine.allgather(_cores()))
-    return bool(machine.size > len(cores))
+    return float(machine.size / len(cores))
 
 
 def _cores() -> set[int]:

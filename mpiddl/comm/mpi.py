@@ -19,7 +19,7 @@ from mpi4py import MPI
 
 from mpiddl.arrays import Array
 from mpiddl.comm import Request, Traffic
-from mpiddl.comm.aside import Aside, crowded
+from mpiddl.comm.aside import Aside, crowding
 from mpiddl.comm.buffers import require_flat, require_target
 from mpiddl.comm.guard import check_launcher, duplicate, guard
 from mpiddl.comm.messages import Incoming, Line, Outgoing, chunks, require_chunk
@@ -80,9 +80,9 @@ class MPICommunicator(Aside):
         self.agree("chunk_bytes", chunk_bytes)
         self._chunk_bytes, self._staging, self._first_tag = chunk_bytes, staging, 0
         machine = self._beside.Split_type(MPI.COMM_TYPE_SHARED)
-        self.crowded = crowded(machine)
+        self.crowding = crowding(machine)
         machine.Free()
-        self._transfers = Transfers(MPI.Request.Testsome, self.crowded)
+        self._transfers = Transfers(MPI.Request.Testsome, self.crowding)
         self._start = time.perf_counter()
 
     @property

@@ -91,15 +91,18 @@ class SimulatedCommunicator:
         """Add `other` to `target` in place, at once; done gamma seconds a byte later."""
         require_target(target)
         target += other
-        return self.spend(self.network.gamma * target.nbytes)
+        return self._pass(self.network.gamma * target.nbytes, "addition")
 
     def spend(self, seconds: float) -> Request:
         """Let `seconds` of virtual time pass; ProtocolError unless finite and at least 0."""
         if not 0 <= seconds < float("inf"):
             raise ProtocolError(f"a computation takes a finite time, at least 0: spend({seconds})")
+        return self._pass(seconds, "computation")
+
+    def _pass(self, seconds: float, label: str) -> Request:
         if seconds == 0:
             return NO_TIME
-        computation = Operation(self.rank, "computation", self.traffic)
+        computation = Operation(self.rank, label, self.traffic)
         self._fabric.compute(seconds, computation)
         return computation
 

@@ -6,8 +6,8 @@ Idea    One list of MPI requests, kept from look to look, and one Testsome over 
         receives posted a look costs tens of microseconds.
 Waiting Linux sleeps no shorter than some 70 us, and MPI moves long messages only while it is
         asked. So `idle` first looks again and again, letting others by who need the core: for
-        about a millisecond with a core for every rank, a few times with more ranks than cores.
-        Then it sleeps, longer and longer in one wait.
+        about a millisecond with a core for every rank, a few times with some ranks per core, not
+        at all with many. Then it sleeps, longer and longer in one wait.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ __all__ = ["Transfers"]
 
 LOOK = 100e-6  # seconds between two looks while something else can move
 BURST = 20  # looks in a row, the core given away before each
-SPIN = 50  # bursts in vain before the first sleep, if every rank has a core; else one
+SPIN = 50  # bursts in vain before the first sleep, if every rank has a core
+CROWD = 4  # ranks per core up to which one burst pays; beyond, it keeps others from their work
 SHORTEST, LONGEST = 20e-6, 200e-6  # seconds asked of one sleep
 
 _give_way = getattr(os, "sched_yield", lambda: None)  # macOS has none
@@ -40,13 +41,13 @@ class Transfers:
     ----------
     testsome : callable
         MPI's Testsome(requests, statuses).
-    crowded : bool
-        Whether ranks share cores.
+    crowding : float
+        Ranks per core.
     """
 
-    def __init__(self, testsome: Callable[[list[Any], list[Any]], Any], crowded: bool) -> None:
+    def __init__(self, testsome: Callable[[list[Any], list[Any]], Any], crowding: float) -> None:
         self._testsome = testsome
-        self._spin = 1 if crowded else SPIN
+        self._spin = SPIN if crowding <= 1 else int(crowding <= CROWD)
         self._requests: list[Any] = []
         self._operations: list[Outgoing | Incoming] = []
         self._statuses: list[Any] = []

@@ -265,6 +265,32 @@ def test_a_field_of_another_kind_is_named(folder, name, field, value):
     assert field in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("ranks", "four"),
+        ("hosts", {"host": {"ranks": 4}}),
+        ("run", 3),
+        ("run", {"problems": {"x": {"f_star": "0"}}}),
+        ("run", {"network": {"alpha": []}}),
+        ("run", {"gradient_seconds": 3e-5}),
+    ],
+)
+def test_a_machine_of_another_kind_is_named(folder, field, value):
+    change(folder, "machine.json", lambda machine: machine.update({field: value}))
+    with pytest.raises(ConfigurationError, match="run bench again") as caught:
+        write_report(folder)
+    assert field in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"variant": "x", "problem": "y"}'])
+def test_a_broken_replay_is_named(folder, content):
+    path = next((folder / "replays").glob("*.json"))
+    path.write_text(content)
+    with pytest.raises(ConfigurationError, match=re.escape(path.name)):
+        write_report(folder)
+
+
 @pytest.mark.parametrize("content", [None, "[{]"])
 def test_the_command_refuses_in_one_line_with_2(folder, content):
     (folder / "table.json").unlink()

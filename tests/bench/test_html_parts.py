@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bench.html import graphs, numbers
+from bench.html import graphs, numbers, pictures, svg
+from bench.html.curves import WHEN
 from bench.html.markup import Markup, element, join
 from mpiddl.architecture.topology import contraction, find, topologies
 
@@ -65,3 +67,46 @@ def test_dots_are_apart_and_inside():
         apart = np.linalg.norm(points[:, None] - points, axis=2) + 100 * np.eye(len(points))
         assert apart.min() > 2 * graphs.DOT, name
         assert np.abs(points).max() < 54 - graphs.DOT
+
+
+def stroke(label: str, y: list[float], **more: object) -> pictures.Stroke:
+    return pictures.Stroke(label, np.arange(1.0, len(y) + 1), np.array(y), "blue", **more)
+
+
+@pytest.mark.parametrize(("least", "most"), [(1.0, 5.0), (0.3, 0.9), (1e-9, 1.0), (3e4, 4e7)])
+def test_a_logarithmic_axis_has_ticks_however_much_it_spans(least, most):
+    axes = pictures.Axes("x", "y", log_y=True)
+    texts = re.findall(r">([^<>]+)</text>", pictures.panel([stroke("a", [most, least])], axes, ""))
+    raised = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    values = [text.replace("·10", "e") for text in texts if text not in "xy"]
+    heights = [float(re.sub("^10(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])", "1e", v).translate(raised)) for v in values]
+    assert sum(least / 2 <= height <= most * 2 for height in heights) >= 2
+
+
+def test_numbers_do_not_cover_each_other_and_stand_at_the_end_of_their_line():
+    strokes = [stroke(str(k), [9.0, height], number=k) for k, height in enumerate((1, 1, 1, 7))]
+    drawn = pictures.panel(strokes, pictures.Axes("x", "y"), "")
+    spots = re.findall(r'x="([\d.]+)" y="([\d.]+)"[^>]*>([0-3])</text>', drawn)
+    found = {name: (float(x), float(y)) for x, y, name in spots}
+    heights = sorted(y for _, y in found.values())
+    assert len(heights) == 4
+    assert min(np.diff(heights)) >= 9
+    assert heights[0] == found["3"][1] < found["0"][1] - 60
+
+
+def test_an_interval_below_zero_reaches_the_bottom_of_a_logarithmic_axis():
+    axes = pictures.Axes("x", "y", log_y=True)
+    band = {"low": np.array([-1.0, -1.0]), "high": np.array([2.0, 2.0])}
+    drawn = pictures.panel([stroke("a", [1.0, 1.0], **band)], axes, "")
+    assert "nan" not in drawn.lower()
+
+
+def test_no_two_colours_of_curves_are_alike():
+    assert len(set(WHEN.values())) == len(WHEN)
+    assert set(WHEN.values()) <= set(svg.COLOURS)
+
+
+def test_every_colour_is_defined_for_a_light_and_a_dark_page():
+    style = (Path(svg.__file__).parent / "style.css").read_text("utf-8")
+    for colour in svg.COLOURS:
+        assert style.count(f"--{colour}: ") == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import numpy as np
@@ -341,4 +342,4 @@ def test_it_says_what_it_runs_on(comm):
     assert comm.thread_level in ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE")
     assert "MPI" in comm.library
     assert "\n" not in comm.library
-    assert comm.crowded in (True, False)
+    assert comm.crowding * (os.cpu_count() or 1) >= comm.size

@@ -1,4 +1,4 @@
-"""Whole variants cost what theory/cost.py says: messages, bytes and virtual time, as equalities."""
+"""Whole variants cost what theory/cost says: messages, bytes and virtual time, as equalities."""
 
 from __future__ import annotations
 

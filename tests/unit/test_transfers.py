@@ -53,7 +53,7 @@ def mpi():
 
 @pytest.fixture
 def transfers(mpi):
-    return Transfers(mpi.testsome, crowded=True)
+    return Transfers(mpi.testsome, crowding=16)
 
 
 def look(transfers):
@@ -70,9 +70,9 @@ def test_while_something_else_moves_looks_are_far_apart(mpi, transfers):
     assert 1 <= mpi.looks <= (time.perf_counter() - start) / LOOK + 2
 
 
-@pytest.mark.parametrize("crowded", [True, False])
-def test_who_waits_looks_at_once_and_long_waits_sleep(mpi, crowded):
-    transfers = Transfers(mpi.testsome, crowded)
+@pytest.mark.parametrize("crowding", [1, 2, 16])
+def test_who_waits_looks_at_once_and_long_waits_sleep(mpi, crowding):
+    transfers = Transfers(mpi.testsome, crowding)
     transfers.watch(Posted(), Outgoing("send", None))
     for _ in range(20):
         transfers.progress()
@@ -86,7 +86,7 @@ def test_who_waits_looks_at_once_and_long_waits_sleep(mpi, crowded):
 
 
 def test_a_wait_after_work_begins_awake(mpi, monkeypatch):
-    transfers = Transfers(mpi.testsome, crowded=False)
+    transfers = Transfers(mpi.testsome, crowding=1)
     transfers.watch(Posted(), Outgoing("send", None))
     for _ in range(5000):  # work: something else moves, so nobody is idle
         look(transfers)
@@ -98,9 +98,9 @@ def test_a_wait_after_work_begins_awake(mpi, monkeypatch):
     assert not slept
 
 
-@pytest.mark.parametrize("crowded", [True, False])
-def test_who_waits_finds_what_ends_without_sleeping(mpi, monkeypatch, crowded):
-    transfers = Transfers(mpi.testsome, crowded)
+@pytest.mark.parametrize("crowding", [0.5, 1, 2, 4])
+def test_who_waits_finds_what_ends_without_sleeping(mpi, monkeypatch, crowding):
+    transfers = Transfers(mpi.testsome, crowding)
     posted, send = Posted(), Outgoing("send", None)
     transfers.watch(posted, send)
     looks = iter(range(10))
@@ -114,6 +114,16 @@ def test_who_waits_finds_what_ends_without_sleeping(mpi, monkeypatch, crowded):
     transfers.progress()
     transfers.idle()
     assert send.done
+
+
+def test_in_a_crowd_who_waits_sleeps_at_once(mpi, monkeypatch):
+    transfers, slept = Transfers(mpi.testsome, crowding=16), []
+    transfers.watch(Posted(), Outgoing("send", None))
+    monkeypatch.setattr("mpiddl.comm.transfers._give_way", lambda: pytest.fail("spun"))
+    monkeypatch.setattr(time, "sleep", slept.append)
+    transfers.progress()
+    transfers.idle()
+    assert slept
 
 
 def test_everything_that_ends_is_found_in_any_order(transfers):

@@ -1,6 +1,7 @@
 """The theorems, one family a file; a file is found by its `THEOREMS`.
 
 Read `bsp` first, then `local_sgd`, `gossip`, `error_feedback`, `unbiased`, `ef21`.
+`gd` is proved by a certificate; in `sampling` the noise is that of real data.
 """
 
 from __future__ import annotations

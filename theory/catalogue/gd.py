@@ -66,7 +66,8 @@ DRORI_TEBOULLE = Source(
     "Drori, Teboulle",
     2014,
     "Performance of first-order methods for smooth convex minimization: a novel approach",
-    "arXiv:1206.3209; here by a potential, so that one certificate serves every T",
+    "arXiv:1206.3209; here by a potential, so that one certificate serves every T; it holds as "
+    "far as gam L = 7/5",
 )
 
 THEOREMS = (

@@ -23,11 +23,11 @@ from theory.testbed.base import Base, Floats, Oracle
 from theory.testbed.least_squares import LeastSquares, made_up
 from theory.testbed.synthetic import Huber, NonConvex, PseudoHuber, Quadratic, Synthetic, shifts
 
-__all__ = ["Base", "Floats", "Huber", "LeastSquares", "NonConvex", "Oracle", "PseudoHuber"]
-__all__ += ["Quadratic", "Synthetic", "problem", "shifts"]
+__all__ = ["Base", "Floats", "Huber", "LeastSquares", "NonConvex", "OPTIONS"]
+__all__ += ["Oracle", "PseudoHuber", "Quadratic", "Synthetic", "problem", "shifts"]
 
 _NOISE = {"sigma2", "zeta2", "radius"}
-_OPTIONS = {
+OPTIONS: dict[str, set[str]] = {
     "iso": {"d", "L"} | _NOISE,
     "spec": {"spectrum"} | _NOISE,
     "het": {"spectrum"} | _NOISE,
@@ -57,9 +57,9 @@ def problem(name: str, n: int, **options: Any) -> Base:
     ValueError
         If the name or an option is unknown, or batch is not 1.
     """
-    if name not in _OPTIONS:
-        raise ValueError(f"no problem {name!r}; there are {', '.join(_OPTIONS)}")
-    strange = options.keys() - _OPTIONS[name]
+    if name not in OPTIONS:
+        raise ValueError(f"no problem {name!r}; there are {', '.join(OPTIONS)}")
+    strange = options.keys() - OPTIONS[name]
     if strange:
         raise ValueError(f"problem {name!r} has no option {', '.join(sorted(strange))}")
     if name in ("iso", "nc", "huber"):

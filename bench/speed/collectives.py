@@ -1,0 +1,72 @@
+"""Our all-reduces against MPI's own, as a program calls them: `mpiddl.allreduce`.
+
+So both pay for what ranks agree on first, and both wait in ways that give the core away.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bench.speed.measure import Measure, of_repetitions
+from mpiddl.comm.mpi import MPICommunicator
+from mpiddl.reduction import allreduce
+
+__all__ = ["RANKS", "allreduces"]
+
+RANKS = 4  # for which the limits are
+LIMIT = 1.1  # times MPI's own, of vectors of 4 MB
+OURS, THEIRS = ("ring", "halving_doubling"), "native"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Vectors of so many bytes; every repetition makes `calls` calls of each collective."""
+
+    nbytes: int
+    dtype: type
+    calls: int
+    repetitions: int
+    judged: bool = False
+
+    def __str__(self) -> str:
+        kilo = self.nbytes >> 10
+        size = f"{kilo >> 10} MB" if kilo >= 1024 else f"{kilo} KB"
+        return f"{size} {np.dtype(self.dtype)}"
+
+
+CASES = (
+    Case(4 << 20, np.float32, 3, 11, judged=True),
+    Case(4 << 20, np.float64, 3, 11, judged=True),
+    Case(64 << 10, np.float32, 10, 11),
+    Case(4 << 10, np.float32, 10, 11),
+)
+
+
+def allreduces(comm: MPICommunicator) -> list[Measure]:
+    """Return the time of each of ours over that of MPI's own; [] except on rank 0; collective."""
+    return [measure for case in CASES for measure in _measured(comm, case)]
+
+
+def _measured(comm: MPICommunicator, case: Case) -> Iterator[Measure]:
+    x = np.ones(case.nbytes // np.dtype(case.dtype).itemsize, case.dtype)
+    names = (*OURS, THEIRS)
+    taken = np.empty((case.repetitions + 1, len(names)))
+    for row in taken:
+        for column, name in enumerate(names):
+            comm.rendezvous()
+            began = time.perf_counter()
+            for _ in range(case.calls):
+                allreduce(x, comm, "sum", name)
+            row[column] = time.perf_counter() - began
+    everyone = comm.gather(taken[1:])  # the first one warms up
+    if everyone is None:
+        return
+    slowest = np.max(everyone, axis=0)
+    limit = LIMIT if case.judged and comm.size == RANKS else None
+    for column, name in enumerate(OURS):
+        what = f"{name}, {case}"
+        yield of_repetitions(what, "x MPI's own", slowest[:, column] / slowest[:, -1], limit)
