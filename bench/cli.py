@@ -172,7 +172,9 @@ COMMANDS = {
     "trace": Command(
         "bench.trace:trace", "what a variant does when, for a trace viewer", _add_trace
     ),
-    "speed": Command("bench.speed.command:speed", "ratios of times against their limits", _add_speed),
+    "speed": Command(
+        "bench.speed.command:speed", "ratios of times against their limits", _add_speed
+    ),
 }
 
 

@@ -179,7 +179,7 @@ class Crew:
             comm.traffic.received.bytes - received,
             digest(result.x, trace),
             trace,
-            result.services,
+            result.services if stale(job.run) else None,
         )
 
     def _begin(self, title: str, parts: int) -> None:

@@ -24,7 +24,7 @@ __all__ = ["SEEDS", "Choice", "Table", "Terms", "gap", "learnt", "round_up"]
 
 SNAPSHOTS = 16  # of a run, at most about
 SEEDS = 3  # of every chosen run
-HEAVY = 1 << 20  # numbers in all snapshots of a run, about: one rank of the simulator holds them
+HEAVY = 3 << 18  # numbers in all snapshots of a run, about: one rank of the simulator holds them
 
 Choice = Mapping[Entry, float | None]
 

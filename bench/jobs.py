@@ -72,7 +72,7 @@ class Made:
     traces : tuple of Trace
         By rank, if the job was watched and did not diverge.
     services : array or None
-        Whom the servers took in, and when (`mpiddl.ledger`); None if there are none.
+        Whom the servers took in, and when (`mpiddl.ledger`), if clocks may be missing.
     """
 
     curve: Curve
@@ -102,7 +102,7 @@ class Outcome:
     traces : tuple of Trace
         By rank, if the job was watched and did not diverge; of MPI where it ran there.
     services : array or None
-        Whom the servers took in, and when (`mpiddl.ledger`); None if there are none; of MPI where
+        Whom the servers took in, and when (`mpiddl.ledger`), if clocks may be missing; of MPI where
         it ran there.
     real : Curve or None
         What it looked like under MPI: seconds are wall seconds. Of an asynchronous run it is

@@ -17,7 +17,6 @@ from bench.jobs import SENT, TIMED
 from bench.networks import Preset, is_file, preset, read
 from bench.options import Options
 from bench.replays import Recorded, load_all
-from mpiddl.comm.mpi import MPICommunicator
 from mpiddl.errors import Diverged
 from mpiddl.record import COLUMNS, Curve
 from mpiddl.train import Run, simulate
@@ -109,6 +108,8 @@ def replay(options: Options) -> None:
     SystemExit
         With 1 if a run did not come out as it was.
     """
+    from mpiddl.comm.mpi import MPICommunicator  # only here: what is above needs no MPI
+
     with MPICommunicator() as comm:
         first = comm.rank == 0
     if first and not _replay(options):

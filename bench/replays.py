@@ -7,15 +7,13 @@ rest follows from variant, problem and seed. Numbers are written so that they re
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.files import write_text
 from bench.html.records import Numbers, build
 from bench.networks import Preset
 from mpiddl.comm.simulated import Network
@@ -26,7 +24,7 @@ from mpiddl.record import COLUMNS, Curve
 from mpiddl.train import Run
 from mpiddl.variant import Variant
 
-__all__ = ["FORMAT", "Recorded", "file_name", "load", "load_all", "write_replay"]
+__all__ = ["FORMAT", "Recorded", "content", "load", "load_all"]
 
 FORMAT = 1  # of the files; a change of what a field means makes it another one
 REMEDY = "write it again with python -m mpiddl.bench --out DIR"
@@ -85,22 +83,15 @@ class _Content:
     gradient_seconds: float = 0.0
 
 
-def file_name(name: str, learnt: str) -> str:
-    """Return what the replay of the variant called `name` on the problem `learnt` is called."""
-    return f"{re.sub(r'[^A-Za-z0-9.=+,-]+', '-', name)}--{learnt}.json"
-
-
-def write_replay(
-    path: Path, run: Run, curve: Curve, services: Any, network: Preset, seconds: float
-) -> None:
-    """Write what `run` looked like under MPI to `path`; its folder is made if need be.
+def content(
+    run: Run, curve: Curve, services: Any, network: Preset, seconds: float
+) -> dict[str, Any]:
+    """Return what a file says of `run`.
 
     Parameters
     ----------
-    path : Path
-        The file, best called as `file_name` says.
     run : Run
-        What was run.
+        What was run under MPI.
     curve, services
         As `mpiddl.run` returned them on rank 0.
     network : Preset
@@ -108,8 +99,8 @@ def write_replay(
     seconds : float
         Virtual seconds of a gradient.
     """
-    learnt, cost = run.problem, network.network
-    content = {
+    learnt = run.problem
+    return {
         "format": FORMAT,
         "variant": str(run.variant),
         "problem": learnt.name,
@@ -120,17 +111,10 @@ def write_replay(
         "clocks": run.clocks,
         "every": run.every,
         "gradient_seconds": seconds,
-        "network": {
-            "name": network.name,
-            "alpha": cost.alpha,
-            "beta": cost.beta,
-            "gamma": cost.gamma,
-        },
+        "network": {"name": network.name, **asdict(network.network)},
         "curve": curve.as_dict(),
         "services": dict(zip(FIELDS, np.asarray(services).T.tolist(), strict=True)),
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(content, allow_nan=False) + "\n")
 
 
 def load_all(folder: Path, only: str | None = None) -> list[Recorded]:
@@ -173,28 +157,28 @@ def load(path: Path) -> Recorded:
         raise ConfigurationError(
             f"{path} is of format {form!r}, this mpiddl reads {FORMAT}: {REMEDY}"
         )
-    content = build(_Content, said, str(path))
-    services = _columns(content.services, Service._fields, path, "services", (int,))
-    curve = _columns(content.curve, COLUMNS, path, "curve", (int, float, type(None)))
+    told = build(_Content, said, str(path))
+    services = _columns(told.services, Service._fields, path, "services", (int,))
+    curve = _columns(told.curve, COLUMNS, path, "curve", (int, float, type(None)))
     rows = np.array([services[name] for name in FIELDS], dtype=np.int64).T
     try:
-        return Recorded(path.stem, _run(content, rows), rows, curve, _network(content.network))
+        return Recorded(path.stem, _run(told, rows), rows, curve, _network(told.network))
     except (MpiddlError, TypeError, KeyError) as error:
         raise ConfigurationError(f"{path} describes no run: {error}") from error
 
 
-def _run(content: _Content, services: Any) -> Run:
-    learnt = problem(content.problem, content.n, content.seed, **content.options)
+def _run(told: _Content, services: Any) -> Run:
+    learnt = problem(told.problem, told.n, told.seed, **told.options)
     run = Run(
-        Variant.parse(content.variant),
+        Variant.parse(told.variant),
         learnt,
-        content.clocks,
-        content.every,
-        content.gradient_seconds,
+        told.clocks,
+        told.every,
+        told.gradient_seconds,
         script_of(services),
     )
-    if run.variant.architecture.servers != content.servers:
-        raise ConfigurationError(f"{run.variant.architecture} has not {content.servers} servers")
+    if run.variant.architecture.servers != told.servers:
+        raise ConfigurationError(f"{run.variant.architecture} has not {told.servers} servers")
     run.check(run.ranks)
     return run
 

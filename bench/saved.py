@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from bench import replays
 from bench.grid import Table
 from bench.jobs import Found, Outcome, stale
 from bench.networks import Preset
@@ -22,7 +23,6 @@ from bench.predict import per_clock
 from bench.rows import Row
 from bench.variants import Entry
 from bench.verdict import Verdict
-from mpiddl.ledger import FIELDS
 from mpiddl.record import COLUMNS, Curve
 
 __all__ = ["contents", "replay_name"]
@@ -74,7 +74,7 @@ def contents(
     for name, (table, rows) in tables.items():
         for row in rows:
             if row.first.real is not None and stale(row.first.job.run):
-                replay = _replay(table, row) | {"network": place}
+                replay = _replay(table, row, network)
                 yield f"replays/{replay_name(row.entry, name)}", replay
 
 
@@ -127,20 +127,8 @@ def _curve(row: Row, outcome: Outcome, curve: Curve, world: str) -> dict[str, An
     }
 
 
-def _replay(table: Table, row: Row) -> dict[str, Any]:
-    run, services = row.first.job.run, row.first.services
+def _replay(table: Table, row: Row, network: Preset) -> dict[str, Any]:
+    services, curve = row.first.services, row.first.real
     assert services is not None
-    assert row.first.real is not None
-    return {
-        "variant": str(run.variant),
-        "problem": run.problem.name,
-        "options": dict(run.problem.options),
-        "n": run.problem.workers,
-        "servers": run.variant.architecture.servers,
-        "seed": run.problem.seed,
-        "clocks": run.clocks,
-        "every": run.every,
-        "services": {name: services[:, i].tolist() for i, name in enumerate(FIELDS)},
-        "curve": row.first.real.as_dict(),
-        "gradient_seconds": table.terms.compute,
-    }
+    assert curve is not None
+    return replays.content(row.first.job.run, curve, services, network, table.terms.compute)

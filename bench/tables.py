@@ -12,7 +12,6 @@ from math import isfinite, isnan
 
 from rich import box
 from rich.console import Group
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -139,20 +138,20 @@ def _gap(row: Row) -> str:
 
 
 def verdicts_table(verdicts: Sequence[Verdict]) -> Table:
-    """Return the table of claims: the sentence, below it the theorem and what was measured."""
-    table = plain_table("claim", "predicted", "measured", "interval", "verdict")
+    """Return the claims: the outcome, the sentence, the numbers, and what was measured."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
     for verdict in verdicts:
-        below = Padding(Text(f"{verdict.theorem}: {verdict.reason}", "dim"), (0, 0, 0, 2))
-        interval = f"[{number(verdict.low)}, {number(verdict.high)}]"
-        if verdict.low == verdict.high:
-            interval = "exact"
-        table.add_row(
-            Group(Text(verdict.claim), below),
-            written(verdict, number),
-            number(verdict.measured),
-            Text("-" if verdict.low != verdict.low else interval),
-            Text(verdict.outcome.value, STYLES[verdict.outcome]),
+        interval = f" [{number(verdict.low)}, {number(verdict.high)}]"
+        if isnan(verdict.low) or verdict.low == verdict.high:
+            interval = ""
+        numbers = (
+            f"predicted {written(verdict, number)}, measured {number(verdict.measured)}{interval}"
         )
+        below = Text(f"{verdict.theorem}: {verdict.reason}", "dim")
+        outcome = Text(verdict.outcome.value, STYLES[verdict.outcome])
+        table.add_row(outcome, Group(Text(verdict.claim, "bold"), Text(numbers), below))
     return table
 
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from bench.files import write_text
 from bench.options import Options
 from mpiddl.architecture.server import PUSH
-from mpiddl.comm.mpi import MPICommunicator
 from mpiddl.errors import ConfigurationError
 from mpiddl.train import Run
 
@@ -78,9 +77,7 @@ def events(spans: Sequence[Span], run: Run) -> Iterator[dict[str, Any]]:
     yield from found
 
 
-def _complete(
-    rank: int, tid: int, name: str, begin: int, end: int, span: Span
-) -> dict[str, Any]:
+def _complete(rank: int, tid: int, name: str, begin: int, end: int, span: Span) -> dict[str, Any]:
     """Return an event from `begin` to `end`, in whole nanoseconds so that neighbours meet."""
     event = {
         "ph": "X",
@@ -138,6 +135,8 @@ def trace(options: Options) -> None:
     ConfigurationError
         If the variant cannot run, the network or the file is none.
     """
+    from mpiddl.comm.mpi import MPICommunicator  # only here: what is above needs no MPI
+
     with MPICommunicator() as comm:
         first = comm.rank == 0
     if first:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from bench import verify_served, verify_words
-from bench.combine_first import CombineFirst
 from bench.jobs import Outcome
 from bench.wrappers import FrozenNoise, Scattered, SharedNoise
 from mpiddl.architecture import Architecture
@@ -116,8 +115,9 @@ def _rate(spec: Spec, learnt: Problem) -> float | Rate:
 def _architecture(spec: Spec) -> Architecture:
     if spec.topology == "complete":
         return AllReduce()
-    mixing = Lopsided("ring") if spec.topology == "lopsided" else Gossip(spec.topology)
-    return CombineFirst(mixing) if spec.order == "cta" else mixing
+    if spec.topology == "lopsided":
+        return Lopsided("ring", order=spec.order)
+    return Gossip(spec.topology, order=spec.order)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
 from mpiddl.arrays import Array
 from mpiddl.errors import ConfigurationError
-from mpiddl.ledger import Script
+from mpiddl.ledger import Script, can_be_followed
 from mpiddl.problems import Problem
+from mpiddl.problems.base import number, whole
 from mpiddl.record import Curve
 from mpiddl.variant import Variant
 
@@ -24,7 +26,7 @@ class Result:
     """What one rank has after a run.
 
     `x` (d,) is its model, the start on a rank that only serves; `curve` is None on ranks other than
-    0, `diverged` is None or the (rank, clock) of the first displacement that was not finite.
+    0, `diverged` is None or the (rank, clock) in which a number that is not finite was met first.
     `services` has a row per push that a server took in, with the columns `mpiddl.ledger.FIELDS`;
     None on ranks other than 0.
     """
@@ -81,14 +83,15 @@ class Run:
     def check(self, size: int) -> None:
         """Raise ConfigurationError if this cannot run on `size` ranks; pure."""
         served = self.variant.architecture.served
-        if self.clocks < 1:
-            raise ConfigurationError(f"a run needs at least 1 clock, found {self.clocks}")
+        whole("clocks", self.clocks, 1)
+        if not callable(self.compute):
+            number("compute", self.compute)
         if self.ends is not None:
             self._check_ends(self.ends, served)
         if self.script is not None:
             self._check_script(self.script, served)
-        if self.every is not None and self.every < 1:
-            raise ConfigurationError(f"snapshots are 1 clock apart or more, found {self.every}")
+        if self.every is not None:
+            whole("every", self.every, 1)
         self.variant.check(self.problem, size)
 
     def _check_script(self, script: Script, served: bool) -> None:
@@ -99,14 +102,21 @@ class Run:
             )
         problem, clocks = self.problem, Counter(dict(enumerate(self.all_clocks)))
         plan = self.variant.schedule.plan(problem.layout, np.dtype(problem.dtype).itemsize)
+        remedy = "take it from a run of the same variant, with the same workers and clocks"
+        orders = []
         for bucket in plan.buckets:
             for shard in architecture.shards(bucket.span, self.ranks):
-                if Counter(script.get((bucket.index, shard.server), ())) != clocks:
+                orders.append(script.get((bucket.index, shard.server), ()))
+                if Counter(orders[-1]) != clocks:
                     raise ConfigurationError(
                         f"the script of lane {bucket.index} on server {shard.server} is not for "
-                        f"clocks {self.all_clocks}: take it from a run of the same variant, with "
-                        "the same workers and clocks"
+                        f"clocks {self.all_clocks}: {remedy}"
                     )
+        if not can_be_followed(orders, self.all_clocks, self.variant.sync.at_least):
+            raise ConfigurationError(
+                f"under {self.variant.sync} workers and servers that follow the script would wait "
+                f"for each other for ever: {remedy}"
+            )
 
     def _check_ends(self, ends: tuple[int, ...], served: bool) -> None:
         if not served:
@@ -114,7 +124,8 @@ class Run:
                 f"{self.variant.architecture} waits for everyone, so no worker can end before the "
                 "others: use ps"
             )
-        if len(ends) != self.problem.workers or min(ends) < 1 or max(ends) != self.clocks:
+        found = [whole("ends", end, 1) for end in ends]
+        if len(found) != self.problem.workers or max(found) != self.clocks:
             raise ConfigurationError(
                 f"each of {self.problem.workers} workers ends after 1 to {self.clocks} clocks, "
                 f"one of them after {self.clocks}; found {ends}"
@@ -128,6 +139,15 @@ class Run:
     def signature(self) -> tuple[object, ...]:
         """What all ranks must agree on."""
         problem, agreed = self.problem, self.variant.architecture.agreed(self.ranks)
-        learnt = problem.name, problem.seed, problem.layout.shapes, sorted(problem.options.items())
+        options = sorted((name, _told(value)) for name, value in problem.options.items())
+        learnt = problem.name, problem.seed, problem.layout.shapes, options
         script = hash(tuple(sorted((at, *order) for at, order in (self.script or {}).items())))
         return (str(self.variant), agreed, *learnt, *self.all_clocks, self.every, script)
+
+
+def _told(value: Any) -> Any:
+    """Return what tells an option from others: of an array all entries, which its repr may not."""
+    if not isinstance(value, np.ndarray):
+        return value
+    entries = sha256(repr(value.tolist()).encode()).hexdigest()[:16]
+    return f"array of shape {value.shape}, {value.dtype}, {entries}"

@@ -7,7 +7,8 @@ that does not follow from the seed. It is written down here, so the run can be m
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from mpiddl.comm import Communicator
 from mpiddl.comm.collectives import naive
 from mpiddl.comm.engine import Task
 
-__all__ = ["FIELDS", "Ledger", "Script", "Service", "Witness", "script_of"]
+__all__ = ["FIELDS", "Ledger", "Script", "Service", "Witness", "can_be_followed", "script_of"]
 
 Script: TypeAlias = Mapping[tuple[int, int], Sequence[int]]
 
@@ -109,3 +110,39 @@ def script_of(services: np.ndarray[Any, np.dtype[np.int64]]) -> Script:
     for lane, server, worker in services[:, :3].tolist():
         script[lane, server].append(worker)
     return dict(script)
+
+
+def can_be_followed(
+    orders: Sequence[Sequence[int]], clocks: Sequence[int], at_least: Callable[[int], int]
+) -> bool:
+    """Return whether servers that take in pushes in these `orders` let every worker end.
+
+    Parameters
+    ----------
+    orders : sequence of sequence of int
+        By lane and server: the workers, each as often as it has clocks.
+    clocks : sequence of int
+        Number of clocks of each worker.
+    at_least : callable
+        From a clock to the clock of everyone that must be in before it is answered.
+    """
+    said = [1] * len(clocks)  # pushes of each worker: the first waits for nobody
+    heard = [[0] * len(clocks) for _ in orders]
+    left = [list(reversed(order)) for order in orders]
+    moved = True
+    while moved:
+        moved, slowest = False, []
+        for order, counts in zip(left, heard, strict=True):
+            while order and counts[order[-1]] < said[order[-1]]:
+                counts[order.pop()] += 1
+                moved = True
+            slowest.append(
+                min((c for c, end in zip(counts, clocks, strict=True) if c < end), default=inf)
+            )
+        for worker, end in enumerate(clocks):
+            due = at_least(said[worker] - 1)
+            answers = (counts[worker] == said[worker] for counts in heard)
+            if said[worker] < end and all(answers) and due < min(slowest, default=inf):
+                said[worker] += 1
+                moved = True
+    return not any(left)

@@ -18,8 +18,7 @@ def allreduce(x: Array, comm: Any, op: str = "mean", collective: str = "halving_
     Parameters
     ----------
     x : float32 or float64 array, any shape and layout
-        Read only; the same shape and dtype on every rank. Strided, reversed and Fortran-ordered
-        arrays give the result of their C-contiguous copy.
+        Read only; shape and dtype are the same on every rank. Any layout gives the same result.
     comm : MPICommunicator
         The ranks.
     op : str
@@ -35,14 +34,16 @@ def allreduce(x: Array, comm: Any, op: str = "mean", collective: str = "halving_
     Raises
     ------
     BufferMismatch
-        On all ranks, if `x` is not a float32 or float64 array.
+        On all ranks, if `x` is not a float32 or float64 array, or is masked.
     ConfigurationError
         On all ranks, if they disagree on shape, dtype, `op` or `collective`, or one is unknown.
     """
-    dtype, shape = getattr(x, "dtype", type(x).__name__), getattr(x, "shape", None)
+    dtype, shape = str(getattr(x, "dtype", type(x).__name__)), getattr(x, "shape", None)
+    if hasattr(x, "mask"):  # which would be lost
+        dtype = f"masked {dtype}"
     said = f"{shape} {dtype} {op} {collective}"
     comm.agree("the shape, dtype, op and collective of allreduce", said)
-    if str(dtype) not in ("float32", "float64"):
+    if dtype not in ("float32", "float64"):
         raise BufferMismatch(f"allreduce adds float32 or float64 arrays, found {dtype}")
     if op not in ("mean", "sum"):
         raise ConfigurationError(f"allreduce knows the ops mean and sum, found {op!r}")

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from mpiddl.errors import ConfigurationError
 
-__all__ = ["Described", "Registry", "unknown"]
+__all__ = ["Described", "Registry", "is_number", "unknown"]
 
 T = TypeVar("T")
 
@@ -49,6 +49,11 @@ def _value(text: str) -> Any:
 
 def _text(value: Any) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
+def is_number(value: object) -> bool:
+    """Whether `value` is an int or a float; a yes or no, which Python counts as an int, is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
@@ -103,6 +108,10 @@ class Registry(Generic[T]):
         named: dict[str, Any] = {}
         for word in filter(None, arguments.split(",")):
             key, equals, value = word.partition("=")
+            if key.strip() in named:
+                raise ConfigurationError(
+                    f"{self.kind} {text!r} says {key.strip()} twice: take one of them out"
+                )
             if equals:
                 named[key.strip()] = _value(value.strip())
             else:

@@ -84,11 +84,11 @@ class Lane:
             self.g /= self.period
             self.delta += self.g
 
-    def push(self, clock: int) -> bool:
-        """Say the displacement of this clock; return whether it is finite."""
+    def push(self, clock: int, lost: bool = False) -> bool:
+        """Say the displacement of this clock, NaN if `lost`; return whether it is finite."""
         if self.inner is not None:
             namespace(self.x).subtract(self.anchor, self.x, out=self.delta)
-        known = finite(self.delta)
+        known = not lost and finite(self.delta)
         if not known:
             self.delta[...] = float("nan")  # the others must hear of it, whatever the words
         self.exchange.push(clock, known)

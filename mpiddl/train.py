@@ -20,7 +20,7 @@ from mpiddl.divergence import first_divergence, refuse_divergence
 from mpiddl.job import Result, Run
 from mpiddl.problems import NEED
 from mpiddl.record import Recorder
-from mpiddl.replica import Lane, Lanes, Replica
+from mpiddl.replica import Lane, Lanes, Replica, finite
 
 if TYPE_CHECKING:
     from mpiddl.comm.simulated import Network, Span
@@ -65,10 +65,10 @@ def _lanes(job: Run, replica: Replica) -> Lanes:
 def work(
     job: Run, comm: Communicator, replica: Replica, lanes: Lanes, recorder: Recorder
 ) -> Task[int | None]:
-    """Train; return the first clock whose displacement was not finite here, or None.
+    """Train; return the first clock in which a number was not finite here, or None.
 
-    From that clock on this rank computes no gradients; it goes on saying NaN, so that nobody waits
-    for it in vain and everyone learns of it by the messages that the algorithm sends anyway.
+    From that clock on this rank computes no gradients and says NaN, so that nobody waits in vain
+    and all learn of it by messages that are sent anyway. A last model counts for the clock after.
     """
     sync, problem = job.variant.sync, job.problem
     lost: int | None = None
@@ -82,7 +82,7 @@ def work(
         if recorder.due(clock):
             recorder.take(clock, replica.x, comm)
         if clock == clocks:
-            return lost
+            return clock if lost is None and not finite(replica.x) else lost
         for h in range(sync.period if lost is None else 0):
             step = clock * sync.period + h
             batch = problem.batch(comm.rank, step)
@@ -100,7 +100,7 @@ def work(
                 yield None  # let what has arrived move on
         if lost is not None and lost < clock:
             for lane in order.values():
-                lane.push(clock)
+                lane.push(clock, lost=True)
     return lost
 
 
@@ -160,7 +160,7 @@ def run(job: Run, comm: Any = None) -> Result:
     ConfigurationError
         On all ranks, before the first message, if the parts do not fit or the ranks disagree.
     Diverged
-        On all ranks, after the last clock, if a displacement was not finite.
+        On all ranks, after the last clock, if a displacement or a model was not finite.
     """
     from mpiddl.comm.mpi import opened  # only here: the simulator needs no MPI
 

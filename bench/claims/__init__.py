@@ -1,6 +1,28 @@
 """Claims: one sentence a file that can be doubted, the runs that test it, and how they are judged.
 
-TABLE
+A claim says which runs it needs (`jobs`, on every rank) and what came out of them means (`judge`,
+on rank 0, which alone imports sympy and scipy). What it claims and what it runs are separate
+fields, so that a test can break the one and keep the other: every claim has such a control.
+
+| file                  | theorem                        | measured                               |
+|-----------------------|--------------------------------|----------------------------------------|
+| `linear_speedup`      | bsp-sc-const                   | slope of the stationary error over n   |
+| `exponent_in_T`       | bsp-convex, bsp-sc-decreasing  | slopes over T                          |
+| `worst_case`          | gd-convex                      | the gap, which is the bound            |
+| `large_batch`         | linear scaling                 | loss of n workers, of one              |
+| `local_consensus`     | local-sgd-nonconvex            | distance between workers, its lemma    |
+| `local_price`         | local-sgd-convex-iid           | loss, its bound, the loss of H = 1     |
+| `spectral_gap`        | gossip-consensus               | contraction of one mixing, by graph    |
+| `graph_consensus`     | dpsgd-nonconvex-atc, -cta      | distance between workers, their lemmas |
+| `unbiased_noise`      | qsgd-nonconvex, -shared        | noise of randk, qsgd, one mask for all |
+| `error_feedback`      | ef-sgd-nonconvex               | bound, with and without memory         |
+| `difference`          | ef21                           | bound, with and without references     |
+| `staleness`           | ssp-nonconvex                  | what pulls miss; ssp:0 against bsp     |
+| `asynchronous`        | theory.delayed, asgd-nonconvex | noise of asp, given its delays         |
+| `straggler`           | rates of servers               | virtual seconds of asp, of bsp         |
+| `bytes_on_the_wire`   | theory.cost, theory.wire       | bytes of all runs, their formula       |
+| `collective_cost`     | theory.cost                    | messages, bytes, seconds by exchange   |
+| `same_in_both_worlds` | the simulator                  | runs under MPI, bit for bit            |
 """
 
 from __future__ import annotations
@@ -62,7 +84,7 @@ class Claim(Protocol):
         """What is judged."""
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
-        """Return the runs to make; none if there are too few ranks. Pure, alike on all ranks."""
+        """Return the runs to make. Pure, alike on all ranks."""
 
     def judge(self, found: Found, budget: Budget) -> Verdict:
         """Judge what came out of all runs of this bench, by key; on rank 0."""

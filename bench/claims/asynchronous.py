@@ -70,7 +70,9 @@ class DelayNoise:
     workers: int = 3
     believed: float = 1.0
 
-    subject: ClassVar[Subject] = Subject("old gradients cost what their delays say", "theory.delayed")
+    subject: ClassVar[Subject] = Subject(
+        "old gradients cost what their delays say", "theory.delayed"
+    )
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return one run per seed; gradients take times of their own."""
@@ -87,10 +89,10 @@ class DelayNoise:
             f"mean |x_t|^2 over its exact value; delays up to {longest}; n = {n}, "
             f"{budget.told(n + 1)}"
         )
-        means = [[one.mean() for one in some] for some in (seen, known)]
+        means, exact = ([one.mean() for one in some] for some in (seen, known))
         steps = np.arange(CLOCKS * n)
         lines = measured("measured", steps, seen), line("exact", steps, np.mean(known, 0), "theory")
-        return attained(self.subject, *means, reason).drawn(
+        return attained(self.subject, means, exact, reason).drawn(
             Series("Asynchronous steps", "pushes t", "|x_t|^2", lines, log_y=True)
         )
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bench.claims import Budget, claims
 from bench.jobs import Found, Job, Outcome
@@ -26,7 +26,7 @@ from mpiddl.train import Run
 from mpiddl.variant import Variant
 
 if TYPE_CHECKING:
-    from theory.cost import Evaluated
+    from theory.cost import Cost, Evaluated
 
 __all__ = ["CollectiveCost"]
 
@@ -87,13 +87,13 @@ class CollectiveCost:
         if wrong:
             reason = f"{reason}; the first other is {wrong[0]}"
         points.sort()
-        times = [list(column) for column in zip(*points, strict=True)]
+        told, taken = zip(*points, strict=True)
         return equal(self.subject, len(points), [len(points) - len(wrong)], reason).drawn(
             Series(
                 "Seconds of a clock",
                 "formula",
                 "simulated",
-                (line("exchanges", *times), line("equal", times[0], times[0], "theory")),
+                (line("exchanges", told, taken), line("equal", told, told, "theory")),
                 log_x=True,
                 log_y=True,
             )
@@ -127,17 +127,20 @@ def formula(text: str, budget: Budget) -> Evaluated | None:
 
     n = size(budget)
     b, network = entries(n), budget.network
-    units = {"al": network.alpha, "be": network.beta, "ga": network.gamma}
-    architecture = Variant.parse(f"bsp / {text} / whole / sgd:1").architecture
+
+    def at(cost: Cost, b: int, w: int = 1) -> Evaluated:
+        return cost.at(n=n, b=b, w=w, al=network.alpha, be=network.beta, ga=network.gamma)
+
+    architecture: Any = Variant.parse(f"bsp / {text} / whole / sgd:1").architecture
     kind, _, name = text.partition(" / ")[0].rpartition(":")
     if kind == "gossip":
-        return gossip_by(architecture.matrix(n)).at(n=n, b=b, w=WIDTH, **units)
+        return at(gossip_by(architecture.matrix(n)), b, WIDTH)
     if "gather=" in name:
         payload = int(PAYLOAD["topk"](-(-b // round(1 / SHARE)), WIDTH))
-        return ALLGATHER[name.removeprefix("gather=")].at(n=n, b=payload, **units)
+        return at(ALLGATHER[name.removeprefix("gather=")], payload)
     if architecture.served:
-        return parameter_server(architecture.servers or None).at(n=n, b=b, w=WIDTH, **units)
-    return ALLREDUCE[name].at(n=n, b=b, w=WIDTH, **units) if name in ALLREDUCE else None
+        return at(parameter_server(architecture.servers or None), b, WIDTH)
+    return at(ALLREDUCE[name], b, WIDTH) if name in ALLREDUCE else None
 
 
 claims.register("collective_cost")(CollectiveCost())

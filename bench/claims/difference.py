@@ -36,7 +36,8 @@ REMEMBERED = f"ef+topk:{SHARE}"
 
 def learnt(seed: int) -> Quadratics:
     """Return the problem; it has no noise, so the seed does not matter."""
-    return heta(WORKERS, seed, spectrum=SPECTRUM, sigma2=0.0, radius=0.0)
+    found: Quadratics = heta(WORKERS, seed, spectrum=SPECTRUM, sigma2=0.0, radius=0.0)
+    return found
 
 
 @dataclass(frozen=True)

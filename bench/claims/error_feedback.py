@@ -26,7 +26,7 @@ from mpiddl.variant import Variant
 
 __all__ = ["ErrorFeedback"]
 
-WORKERS, CLOCKS, GAM, SMOOTH = 3, 250, 0.006, 103 / 6  # L of f; that of every f_i is twice as large
+WORKERS, CLOCKS, GAM, SMOOTH = 3, 200, 0.006, 103 / 6  # L of f; that of every f_i is twice as large
 LINE = "bsp / allreduce / {} / whole / sgd:{}>sgd:1"
 
 

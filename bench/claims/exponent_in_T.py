@@ -49,7 +49,7 @@ class Tuned:
 
     def step(self, T: int) -> float:
         """Return the step size of the runs of T clocks."""
-        return FIRST_STEP * (T / T_TUNED[0]) ** self.power
+        return FIRST_STEP * float((T / T_TUNED[0]) ** self.power)
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return one run per T and seed."""

@@ -51,7 +51,7 @@ class Slowest(Scattered):
 class SpectralGap:
     """The claim that gossip on each graph contracts with the lam of the graph it is claimed for."""
 
-    graphs: Mapping[str, str] = field(default_factory=lambda: dict(zip(GRAPHS, GRAPHS)))
+    graphs: Mapping[str, str] = field(default_factory=lambda: {graph: graph for graph in GRAPHS})
 
     subject: ClassVar[Subject] = Subject("gossip contracts by lam of its graph", "gossip-consensus")
 

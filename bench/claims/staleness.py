@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from mpiddl.problems.quadratic import iso
 from mpiddl.record import COLUMNS
 from mpiddl.train import Run
 from mpiddl.variant import Variant
-from theory.events import PACES, Ints
+from theory.events import PACES, Durations, Ints
 
 __all__ = ["Staleness", "ZeroStaleness"]
 
@@ -36,6 +37,11 @@ PEERS = 4  # a power of two: the mean of equal models, which is what is measured
 SENT = ("seconds", "bytes", "messages")  # columns in which server and all-reduce differ
 
 
+def seconds(durations: Durations, worker: int, step: int) -> float:
+    """Return the seconds of one gradient."""
+    return SECOND * durations(worker, step)
+
+
 @dataclass(frozen=True)
 class Staleness:
     """The claim that runs of `variant` miss up to `claimed` clocks."""
@@ -43,19 +49,20 @@ class Staleness:
     variant: str = "ssp:3"
     claimed: int = 3
 
-    subject: ClassVar[Subject] = Subject("under ssp:3 a pull misses 3 clocks at most", "ssp-nonconvex")
+    subject: ClassVar[Subject] = Subject(
+        "under ssp:3 a pull misses 3 clocks at most", "ssp-nonconvex"
+    )
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return one run per seed."""
         text = f"{self.variant} / ps:servers=1 / identity / whole / sgd:0.1"
         jobs = []
         for seed in budget.all_seeds:
-            pace = PACES["random"](WORKERS, seed)
             run = Run(
                 Variant.parse(text),
                 iso(WORKERS, seed),
                 CLOCKS,
-                compute=lambda worker, step, pace=pace: SECOND * pace(worker, step),
+                compute=partial(seconds, PACES["random"](WORKERS, seed)),
             )
             jobs.append(budget.job(("staleness", self.variant, seed), run))
         return jobs
@@ -103,7 +110,7 @@ class ZeroStaleness:
     one: str = "ssp:0 / ps"
     other: str = "bsp / allreduce:naive"
 
-    subject: ClassVar[Subject] = Subject("ssp:0 by servers is bsp, to the bit", "mpiddl")
+    subject: ClassVar[Subject] = Subject("ssp:0 by servers is bsp, to the bit", "Ho et al. 2013")
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return two runs per seed."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import ClassVar
 
@@ -34,7 +35,7 @@ STEP, TARGET = 0.2, 0.1
 LINE = "{} / ps:servers=1 / identity / whole / sgd:{}"
 
 
-def pace(worker: int, step: int, seed: int) -> float:
+def pace(seed: int, worker: int, step: int) -> float:
     """Return the seconds of one gradient."""
     share = SLOW if worker == WORKERS - 1 else 1.0
     return SECOND * share * float(stream(seed, Purpose.START, worker, step).uniform(0.5, 1.5))
@@ -62,7 +63,7 @@ class Straggler:
                     problem("breast_cancer", WORKERS, seed),
                     self.clocks,
                     every=1,
-                    compute=lambda worker, step, seed=seed: pace(worker, step, seed),
+                    compute=partial(pace, seed),
                 )
                 key = ("straggler", sync, seed)
                 jobs.append(Job(key, run, network=budget.network))
@@ -83,7 +84,9 @@ class Straggler:
         )
         verdict = bound(self.subject, times[self.eager], times[self.patient], reason)
         grid = np.linspace(0, max(run.curve["seconds"][-1] for run in runs[self.eager]), 40)
-        lines = [measured(sync, grid, [at(run, grid) for run in some]) for sync, some in runs.items()]
+        lines = [
+            measured(sync, grid, [at(run, grid) for run in some]) for sync, some in runs.items()
+        ]
         lines.append(line("target", grid, TARGET * first(runs[self.patient][0]), "theory"))
         return verdict.drawn(
             Series("One slow worker", "virtual seconds", "f - f*", tuple(lines), log_y=True)
@@ -92,7 +95,7 @@ class Straggler:
 
 def gaps(run: Outcome) -> Array:
     """Return f - f* at every clock."""
-    found: Array = run.curve["loss"] - run.job.run.problem.constants.f_star
+    found: Array = run.curve["loss"] - (run.job.run.problem.constants.f_star or 0.0)
     return found
 
 

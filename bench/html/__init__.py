@@ -1,8 +1,8 @@
 """`report.html`: a bench on one page that needs nothing else, made from the files of its folder.
 
-page.py puts sections together, tables.py and curves.py, evidence.py, graphs.py fill them; what they
-show comes from material.py, which reads, and records.py, which checks. pictures.py draws with
-matplotlib, svg.py fits the drawing into the page, markup.py writes HTML.
+page.py puts sections together; tables.py, curves.py, evidence.py, graphs.py and costs.py fill them.
+What they show comes from material.py, which reads, and from records.py and machine.py, which check.
+pictures.py draws with matplotlib, svg.py fits drawings into the page, markup.py writes HTML.
 """
 
 from __future__ import annotations

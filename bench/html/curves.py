@@ -23,7 +23,7 @@ from bench.html.svg import legend
 from mpiddl.arrays import Array
 from theory.statistics import mean
 
-__all__ = ["WHEN", "curves"]
+__all__ = ["WHEN", "curves", "gap_name"]
 
 WHEN = {"bsp": "blue", "local": "green", "ssp": "orange", "asp": "purple"}
 TITLES = {"allreduce": "All-reduce", "gossip": "Gossip", "ps": "Parameter server"}
@@ -52,13 +52,18 @@ class Trace:
         return self.row.when.partition(":")[0], self.row.words == "identity"
 
 
+def gap_name(bench: Bench, problem: str) -> str:
+    """Return what is measured on `problem`: the loss itself where its minimum is unknown."""
+    return "loss" if bench.facts(problem).f_star is None else "f - f*"
+
+
 def curves(bench: Bench, problem: str) -> Markup:
     """Return the pictures of `problem`."""
     f_star = bench.facts(problem).f_star
     traces = list(_traces(bench, problem, f_star))
     if not traces:
         return element("p", "No curves were written for this problem.", class_="note")
-    y_label = "loss" if f_star is None else "gap to f*"
+    y_label = gap_name(bench, problem)
     spans = {name: _span([trace.x[name] for trace in traces]) for name, *_ in ABSCISSAE}
     rows: defaultdict[str, list[Trace]] = defaultdict(list)
     for trace in traces:

@@ -17,6 +17,7 @@ from bench.html.tables import badge
 __all__ = ["claims", "staleness"]
 
 MEASURED = ("blue", "green", "purple", "orange")
+MANY = 8  # lines that can all have numbers
 AGES = (
     ("staleness", "staleness: clocks missing in a pull", "orange"),
     ("delay", "delay: pushes between pull and push", "purple"),
@@ -35,30 +36,38 @@ def _figure(verdict: VerdictRecord, series: Series) -> Markup:
     alt = f"{series.title}: {', '.join(stroke.label for stroke in strokes)}; {verdict.outcome}"
     return element(
         "figure",
-        element("h4", series.title, " ", badge(verdict.outcome)),
+        element("h4", series.title, " ", badge(verdict.outcome), element("small", verdict.claim)),
         panel(strokes, axes, alt),
         element("figcaption", legend(strokes)),
     )
 
 
 def _strokes(lines: Sequence[Line]) -> list[Stroke]:
-    """Give measured lines a colour each, bounds red dashes and theory dots, all of them numbers."""
+    """Return what to draw: all lines numbered, but of many only those that were measured."""
     seen: Counter[str] = Counter()
-    strokes = []
-    for number, line in enumerate(lines, 1):
-        at, kind = seen[line.kind], line.kind
-        seen[kind] += 1
-        colour, dash = MEASURED[at % len(MEASURED)], DASHES[at // len(MEASURED) % len(DASHES)]
-        if kind != "measured":
-            colour = "red" if kind == "bound" else "ink"
-            dash = DASHES[1 + (at + (kind != "bound")) % (len(DASHES) - 1)]
+    strokes, many = list[Stroke](), len(lines) > MANY
+    for line in lines:
+        at, measured = seen[line.kind], line.kind == "measured"
+        seen[line.kind] += 1
+        number = at + 1 if many else sum(seen.values())
+        colour, dash = _look(line.kind, at if measured or not many else 0)
         x, y, low, high = (
             None if column is None else np.array(column, dtype=np.float64)
             for column in (line.x, line.y, line.low, line.high)
         )
-        words = line.label if kind in line.label or kind == "measured" else f"{line.label} ({kind})"
-        strokes.append(Stroke(words, x, y, colour, low, high, dash, number))
+        plain = measured or line.kind in line.label
+        words = line.label if plain else f"{line.label} ({line.kind})"
+        shown = number if measured or not many else None
+        strokes.append(Stroke(words, x, y, colour, low, high, dash, shown))
     return strokes
+
+
+def _look(kind: str, at: int) -> tuple[str, str]:
+    """Return colour and dashes of the line `at` of its kind: measured, bound or theory."""
+    if kind == "measured":
+        return MEASURED[at % len(MEASURED)], DASHES[at // len(MEASURED) % len(DASHES)]
+    colour, first = ("red", 0) if kind == "bound" else ("ink", 1)
+    return colour, DASHES[1 + (at + first) % (len(DASHES) - 1)]
 
 
 def staleness(replays: Sequence[Replay]) -> Markup:

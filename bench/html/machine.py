@@ -28,6 +28,7 @@ class Facts:
     n: int | None = None
     f_star: float | None = None
     steps: int | None = None
+    target_meaning: str = ""
     grid: Numbers = field(default_factory=list)
 
 

@@ -118,7 +118,7 @@ def _problems(bench: Bench, draws: bool) -> Iterator[tuple[str, str, Markup]]:
     for number, name in enumerate(bench.problems, 1):
         rows = [row for row in bench.rows if row.problem == name]
         about = element("p", _about(bench, name, rows[0].target), class_="about")
-        parts: list[Piece] = [about, tables.variants(rows, name)]
+        parts: list[Piece] = [about, tables.variants(rows, name, curves.gap_name(bench, name))]
         if draws:
             parts.append(curves.curves(bench, name))
         yield f"problem-{number}", name, join(parts)
@@ -126,12 +126,12 @@ def _problems(bench: Bench, draws: bool) -> Iterator[tuple[str, str, Markup]]:
 
 def _about(bench: Bench, name: str, target: float | None) -> str:
     facts, gradient = bench.facts(name), bench.machine.run.gradient_seconds.get(name)
-    f_star = facts.f_star
+    f_star, meaning = facts.f_star, facts.target_meaning
     words = [
         f"d = {plain(facts.d)}; {plain(facts.n)} workers; {plain(facts.steps)} gradients each",
         None if gradient is None else f"{seconds(gradient)} a gradient",
         "f* unknown: gaps are losses" if f_star is None else f"f* = {f_star:.6g}",
-        None if target is None else f"target: a gap of {scientific(target)}",
+        None if target is None else f"target: {scientific(target)}{meaning and f', {meaning}'}",
         facts.grid and f"step sizes tried: {', '.join(map(plain, facts.grid))}",
     ]
     return "; ".join(word for word in words if word) + "."

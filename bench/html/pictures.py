@@ -27,7 +27,7 @@ SETTINGS: dict[Any, Any] = {
 SMALL, TALL = 3.55, 2.45  # inches
 BADGE = 9.5  # points between two numbers
 TICKS = 5
-FEW_DECADES = 50.0  # an axis that spans less has ticks between the powers of ten
+BETWEEN = ((30.0, (1.0, 2.0, 5.0)), (3e3, (1.0, 3.0)))  # ticks where an axis spans less
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ def _tick(axis: Any, log: bool, unit: str, whole: bool) -> None:
 
     if log:
         least, most = axis.get_view_interval()
-        subs = (1.0, 2.0, 5.0) if most < FEW_DECADES * least else (1.0,)
+        between = (subs for span, subs in BETWEEN if most < span * least)
+        subs = next(between, (1.0,))
         axis.set_major_locator(LogLocator(subs=subs, numticks=TICKS))
         axis.set_minor_locator(NullLocator())
     else:

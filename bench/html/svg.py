@@ -64,15 +64,21 @@ def swatch(colour: str, dash: str) -> Markup:
 
 
 def legend(strokes: Sequence[Stroke], *more: str) -> Markup:
-    """Return numbers, samples and names of the lines that have a number, then `more`."""
-    entries = [
-        element(
-            "li",
-            element("b", str(stroke.number), style=f"background:var(--{stroke.colour})"),
-            swatch(stroke.colour, stroke.dash),
-            element("span", stroke.label),
-        )
-        for stroke in strokes
-        if stroke.number is not None
+    """Return numbers, samples and names of the lines, then `more`.
+
+    Lines without a number share an entry with those that look alike; nameless ones have none.
+    """
+    alike: dict[tuple[str, str], list[str]] = {}
+    entries = []
+    for stroke in strokes:
+        if stroke.number is not None:
+            disc = element("b", str(stroke.number), style=f"background:var(--{stroke.colour})")
+            sample = swatch(stroke.colour, stroke.dash)
+            entries.append(element("li", disc, sample, element("span", stroke.label)))
+        elif stroke.label:
+            alike.setdefault((stroke.colour, stroke.dash), []).append(stroke.label)
+    entries += [
+        element("li", swatch(*look), element("span", ", ".join(labels)))
+        for look, labels in alike.items()
     ]
     return element("ul", *entries, *(element("li", text) for text in more), class_="legend")

@@ -14,11 +14,10 @@ COLUMNS = (
     ("variant", "when / with whom / in what words"),
     ("workers", "workers, and servers besides them"),
     ("step", "step size, chosen from the grid; ! at its edge"),
-    ("gap", "f(mean of the models) - f*, mean and 95 % interval over seeds"),
+    ("gap", "f - f* at the mean of the models or on the servers: mean, 95 % interval over seeds"),
     ("accuracy", "share of held-out samples that are right"),
     ("bytes", "sent by all ranks in the whole run"),
-    ("bytes a clock", "sent by all ranks per clock"),
-    ("as by formula", "whether they are what the formula of theory says"),
+    ("bytes a clock", "sent by all ranks per clock, and whether the formula of theory says so"),
     ("clocks", "agreements in the whole run"),
     ("virtual time", "of the whole run, on the network"),
     ("time to target", "virtual time until the gap is below the target"),
@@ -52,9 +51,12 @@ def _small(text: str) -> Markup | None:
     return element("small", text) if text else None
 
 
-def variants(rows: Sequence[Row], problem: str) -> Markup:
-    """Return the table of the variants of one problem."""
-    heads = (element("th", name, scope="col", title=meaning) for name, meaning in COLUMNS)
+def variants(rows: Sequence[Row], problem: str, gap: str) -> Markup:
+    """Return the table of the variants of one problem; `gap` is what is measured."""
+    heads = (
+        element("th", gap if name == "gap" else name, scope="col", title=meaning)
+        for name, meaning in COLUMNS
+    )
     body = (
         element(
             "tr", _name(row), *(element("td", *cell) for cell in _cells(row)), class_=_style(row)
@@ -90,9 +92,10 @@ def _name(row: Row) -> Markup:
 
 
 def _cells(row: Row) -> list[list[Piece]]:
-    formula = None
+    formula: Piece = "no formula"
     if row.bytes_formula is not None and row.bytes_per_clock is not None:
-        formula = row.bytes_formula == row.bytes_per_clock
+        right = row.bytes_formula == row.bytes_per_clock
+        formula = _mark(right, "= formula", f"formula: {plain(row.bytes_formula)}")
     gap: list[Piece] = [element("span", "diverged", class_="wrong")]
     if row.gap is not None:
         gap = [scientific(row.gap), _small(interval(row.gap_low, row.gap_high, scientific))]
@@ -104,8 +107,7 @@ def _cells(row: Row) -> list[list[Piece]]:
         gap,
         [DASH if row.accuracy is None else f"{100 * row.accuracy:.1f} %"],
         [size(row.total_bytes)],
-        [plain(row.bytes_per_clock)],
-        [_mark(formula, "equal", f"formula: {plain(row.bytes_formula)}")],
+        [plain(row.bytes_per_clock), element("small", formula)],
         [plain(row.clocks)],
         [seconds(row.virtual_seconds)],
         [seconds(row.seconds_to_target) if row.seconds_to_target is not None else never or DASH],

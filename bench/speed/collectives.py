@@ -8,12 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bench.speed.measure import Measure, of_repetitions
-from mpiddl.comm.mpi import MPICommunicator
 from mpiddl.reduction import allreduce
+
+if TYPE_CHECKING:
+    from mpiddl.comm.mpi import MPICommunicator
 
 __all__ = ["RANKS", "allreduces"]
 
@@ -27,7 +30,7 @@ class Case:
     """Vectors of so many bytes; every repetition makes `calls` calls of each collective."""
 
     nbytes: int
-    dtype: type
+    dtype: Any
     calls: int
     repetitions: int
     judged: bool = False

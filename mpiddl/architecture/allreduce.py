@@ -55,8 +55,8 @@ class AllReduce(Described):
     gradients: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        collective(self.collective)  # refuses an unknown name
-        allgathers[self.gather]
+        collective(str(self.collective))  # refuses an unknown name
+        allgathers[str(self.gather)]
 
     def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
         """Accept every channel; refuse clocks missing from a mean, and groups that don't fit."""

@@ -27,7 +27,7 @@ from mpiddl.architecture.topology import Matrix, find
 from mpiddl.compression import Channel
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Seats
-from mpiddl.registry import Described
+from mpiddl.registry import Described, is_number
 from mpiddl.synchronization import Synchronization
 
 __all__ = ["Gossip"]
@@ -63,7 +63,7 @@ class Gossip(Described):
 
     def __post_init__(self) -> None:
         find(str(self.graph))  # refuses an unknown name
-        if not isinstance(self.gamma, int | float) or not 0 < self.gamma <= 1:
+        if not is_number(self.gamma) or not 0 < self.gamma <= 1:
             raise ConfigurationError(
                 f"gossip mixes a share gamma in (0, 1], found {self.gamma!r}: write "
                 f"gossip:{self.graph},gamma=0.2"
@@ -76,7 +76,7 @@ class Gossip(Described):
 
     def matrix(self, n: int) -> Matrix:
         """Return the mixing matrix W (n, n)."""
-        return find(self.graph).matrix(n)
+        return find(str(self.graph)).matrix(n)
 
     def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
         """Refuse what gossip cannot do.

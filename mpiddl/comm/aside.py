@@ -19,17 +19,19 @@ from mpiddl.errors import ConfigurationError, ProtocolError
 __all__ = ["Aside", "crowding", "patient"]
 
 SHORT = 512  # bytes of text that ranks compare in one call
-NAP = 0.002  # longest time between two looks, in seconds
+NAP = 0.002  # longest time between two looks, in seconds, by one who has not waited for long
+DOZE = 0.05  # the same, by one who has waited for 20 times as long: many who look take a core
 
 
 def patient(request: Any, limit: float = inf) -> bool:
     """Wait at most `limit` seconds for an MPI request, asleep; return whether it has ended."""
-    deadline, nap = time.monotonic() + limit, NAP / 64
+    began, nap = time.monotonic(), NAP / 64
     while not request.Test():
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > limit:
             return False
         time.sleep(nap)
-        nap = min(2 * nap, NAP)
+        nap = min(2 * nap, max(NAP, min(waited / 20, DOZE)))
     return True
 
 

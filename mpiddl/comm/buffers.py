@@ -1,11 +1,14 @@
-"""What a message may be made of: the one check of buffers, for every communicator."""
+"""What a message may be made of, and whom it may go to: the one check, for every communicator."""
 
 from __future__ import annotations
 
-from mpiddl.arrays import Array
-from mpiddl.errors import BufferMismatch
+from math import inf
 
-__all__ = ["require_flat", "require_target"]
+from mpiddl.arrays import Array
+from mpiddl.comm import Communicator
+from mpiddl.errors import BufferMismatch, ProtocolError
+
+__all__ = ["require_flat", "require_peer", "require_target"]
 
 
 def require_flat(buf: Array) -> None:
@@ -35,4 +38,12 @@ def require_target(buf: Array) -> None:
     if not getattr(buf.flags, "writeable", True):  # device arrays have no such flag
         raise BufferMismatch(
             f"expected an array that can be written, found a read-only {buf.dtype}"
+        )
+
+
+def require_peer(comm: Communicator, peer: int, tag: int, tags: float = inf) -> None:
+    """Raise ProtocolError unless `peer` is another rank of `comm` and `tag` is in [0, `tags`)."""
+    if peer == comm.rank or not 0 <= peer < comm.size or not 0 <= tag < tags:
+        raise ProtocolError(
+            f"rank {comm.rank} of {comm.size} cannot exchange tag {tag} with rank {peer}"
         )

@@ -20,7 +20,7 @@ from mpi4py import MPI
 from mpiddl.arrays import Array
 from mpiddl.comm import Request, Traffic
 from mpiddl.comm.aside import Aside, crowding
-from mpiddl.comm.buffers import require_flat, require_target
+from mpiddl.comm.buffers import require_flat, require_peer, require_target
 from mpiddl.comm.guard import check_launcher, duplicate, guard
 from mpiddl.comm.messages import Incoming, Line, Outgoing, chunks, require_chunk
 from mpiddl.comm.staging import Staging, require_staging, to_receive, to_send
@@ -125,10 +125,7 @@ class MPICommunicator(Aside):
         datatype = TYPES.get(buf.dtype)
         if datatype is None:
             raise BufferMismatch(f"MPI carries {', '.join(map(str, TYPES))}; found {buf.dtype}")
-        if peer == self.rank or not 0 <= peer < self.size or not 0 <= tag < TAGS:
-            raise ProtocolError(
-                f"rank {self.rank} of {self.size} cannot exchange tag {tag} with rank {peer}"
-            )
+        require_peer(self, peer, tag, TAGS)
         return device, datatype
 
     def iallreduce(self, x: Array) -> Request:

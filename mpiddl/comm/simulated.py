@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from mpiddl.arrays import Array
 from mpiddl.comm import Request, Traffic
-from mpiddl.comm.buffers import require_flat, require_target
+from mpiddl.comm.buffers import require_flat, require_peer, require_target
 from mpiddl.comm.engine import Engine, Handle, Task
 from mpiddl.comm.fabric import DEFAULT, FREE, Fabric, Network, Operation, Span
 from mpiddl.errors import ConfigurationError, Deadlock, ProtocolError
@@ -59,7 +59,7 @@ class SimulatedCommunicator:
     def isend(self, buf: Array, dest: int, tag: int = 0) -> Request:
         """Start sending `buf` (b,) of any dtype; see the protocol and `Fabric.post` for errors."""
         require_flat(buf)
-        self._require_peer(dest, tag)
+        require_peer(self, dest, tag)
         label = f"send to {dest}, tag {tag}{self._where}"
         send = Operation(self.rank, label, self.traffic, buf, sends=True)
         self.traffic.send(dest, buf.nbytes)
@@ -69,17 +69,11 @@ class SimulatedCommunicator:
     def irecv(self, buf: Array, source: int, tag: int = 0) -> Request:
         """Start receiving into `buf` (b,), of the sender's dtype and at least its size."""
         require_target(buf)
-        self._require_peer(source, tag)
+        require_peer(self, source, tag)
         label = f"recv from {source}, tag {tag}{self._where}"
         receive = Operation(self.rank, label, self.traffic, buf)
         self._fabric.post((source, self.rank, tag, self._where), receive, self.network)
         return receive
-
-    def _require_peer(self, peer: int, tag: int) -> None:
-        if peer == self.rank or not 0 <= peer < self.size or tag < 0:
-            raise ProtocolError(
-                f"rank {self.rank} of {self.size} cannot exchange tag {tag} with rank {peer}"
-            )
 
     def iallreduce(self, x: Array) -> Request:
         """Refuse, with a ConfigurationError: there is no MPI here."""

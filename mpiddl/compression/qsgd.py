@@ -9,7 +9,7 @@ Cost    one norm of w bytes; 1 sign bit and ceil(log2(s + 1)) level bits per ent
 Quality unbiased; omega = sqrt(b) - 1 for s = 1 (attained where all magnitudes are equal), else at
         most min(b / (4 s^2), sqrt(b) / s); errors of different speakers are independent
 Differs from the paper: the bits are packed, without Elias coding; a zero vector has norm 0 and
-comes back as zeros; a norm that is not finite makes all entries NaN.
+comes back as zeros; a norm that is not finite leaves no entry finite.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class QSGD(Described):
     linear: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.levels, int) or not 1 <= self.levels <= MOST:
+        if type(self.levels) is not int or not 1 <= self.levels <= MOST:
             raise ConfigurationError(
                 f"qsgd needs a whole number of levels in 1 .. {MOST}, found {self.levels!r}: "
                 "write qsgd:7 for 4 bits an entry"

@@ -9,13 +9,14 @@ import numpy as np
 
 from mpiddl.arrays import Array
 from mpiddl.errors import ConfigurationError
+from mpiddl.registry import is_number
 
 __all__ = ["alarm", "check_share", "kept"]
 
 
 def check_share(name: str, ratio: Any) -> None:
     """Raise ConfigurationError if `ratio` is not a share of the entries, in (0, 1]."""
-    if not isinstance(ratio, int | float) or not 0 < ratio <= 1:
+    if not is_number(ratio) or not 0 < ratio <= 1:
         raise ConfigurationError(
             f"{name} needs the share of entries to send, in (0, 1], found {ratio!r}: "
             f"write {name}:0.01 for one in a hundred"

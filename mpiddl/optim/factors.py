@@ -19,7 +19,7 @@ from math import cos, isfinite, pi, sqrt
 from typing import Any, Protocol
 
 from mpiddl.errors import ConfigurationError
-from mpiddl.registry import Described, Registry
+from mpiddl.registry import Described, Registry, is_number
 
 __all__ = ["Cosine", "Decay", "Factor", "Sqrt", "Step", "Warmup", "factors"]
 
@@ -35,7 +35,7 @@ factors: Registry[Any] = Registry("mpiddl.optim", "step-size factor")
 
 
 def _check_length(factor: Described, length: object) -> None:
-    if not isinstance(length, int) or isinstance(length, bool) or length < 1:
+    if type(length) is not int or length < 1:
         raise ConfigurationError(
             f"{factor.name} needs a whole number of steps of at least 1, found {length!r}: "
             f"write {factor.name}:20"
@@ -60,8 +60,7 @@ class Decay(Described):
     a: float
 
     def __post_init__(self) -> None:
-        number = isinstance(self.a, int | float) and not isinstance(self.a, bool)
-        if not number or not (isfinite(self.a) and self.a > 0):
+        if not is_number(self.a) or not (isfinite(self.a) and self.a > 0):
             raise ConfigurationError(
                 f"decay needs a number above 0, found {self.a!r}: write decay:5"
             )

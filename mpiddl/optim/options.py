@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim.rates import Rate, as_rate, rate_at
-from mpiddl.registry import Described
+from mpiddl.registry import Described, is_number
 
 __all__ = ["Stepping"]
 
@@ -45,8 +45,7 @@ class Stepping(Described):
     def require(self, field: str, low: float, below: float = inf) -> None:
         """Refuse a field that is not a number of at least `low` and below `below`."""
         value = getattr(self, field)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not low <= value < below:
+        if not is_number(value) or not low <= value < below:
             end = "" if below == inf else f" and below {below}"
             raise ConfigurationError(
                 f"{self.name} needs a {field} of at least {low}{end}, found {value!r}"

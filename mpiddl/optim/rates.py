@@ -17,6 +17,7 @@ from math import isfinite, prod
 
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim.factors import Decay, Factor, factors
+from mpiddl.registry import is_number
 
 __all__ = ["Rate", "as_rate", "decreasing", "rate_at"]
 
@@ -42,8 +43,7 @@ class Rate:
     factors: tuple[Factor, ...] = ()
 
     def __post_init__(self) -> None:
-        number = isinstance(self.base, int | float) and not isinstance(self.base, bool)
-        if not number or not (isfinite(self.base) and self.base > 0):
+        if not is_number(self.base) or not (isfinite(self.base) and self.base > 0):
             raise ConfigurationError(
                 f"a step size is a finite number above 0, alone or with factors "
                 f"({', '.join(factors)}), found {self.base!r}: write 0.1 or 0.1@warmup:20"

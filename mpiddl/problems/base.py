@@ -17,6 +17,7 @@ and concern the f that the stored (perhaps float32) numbers define.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from math import isfinite, nan, sqrt
 from numbers import Integral, Real
 from typing import Any
@@ -58,6 +59,15 @@ def whole(name: str, value: object, low: int) -> int:
     if isinstance(value, Integral) and (found := int(value)) >= low:
         return found
     raise ConfigurationError(f"{name} = {value!r}: must be a whole number of at least {low}")
+
+
+def _dtype(value: Any) -> np.dtype[Any]:
+    """Return float32 or float64, as `value` says; ConfigurationError if it says neither."""
+    with suppress(TypeError):
+        for known in (np.dtype(np.float32), np.dtype(np.float64)):
+            if np.dtype(value) == known:
+                return known
+    raise ConfigurationError(f"dtype {value}: problems compute in float32 or float64")
 
 
 def _cosines(n: int) -> Array:
@@ -105,9 +115,7 @@ class Base:
         self.seed = whole("seed", seed, 0)
         self.layout = layout
         self.options: Mapping[str, Any] = {}
-        self.dtype = np.dtype(dtype)
-        if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise ConfigurationError(f"dtype {self.dtype}: problems compute in float32 or float64")
+        self.dtype = _dtype(dtype)
         self._spans = tuple(layout.span(layer) for layer in range(len(layout.names)))
         zeta2 = number("zeta2", zeta2)
         self._zeta2 = zeta2 if self.workers > 1 else 0.0

@@ -17,7 +17,7 @@ Exact   over A_i, the rows of shard i (the Hessian in z is at most 1/2: Bohning 
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -34,14 +34,19 @@ __all__ = ["Softmax", "digits_rows"]
 CLASSES, LEARNT = 10, 1437
 
 
+@cache
 def digits_rows() -> tuple[Array, Array]:
-    """Return rows to learn from (1437, 65) and held-out ones (360, 65), float64, digit last."""
+    """Return rows to learn from (1437, 65) and held-out ones (360, 65), float64, digit last.
+
+    All problems of a process share them, so they are not to be written.
+    """
     features, digits = load("digits")
     rows = np.column_stack((features, digits)).astype(np.float64)
     rows = rows[stream(0, Purpose.PROBLEM).permutation(len(rows))]
     learnt = rows[:LEARNT, :-1]
     rows[:, :-1] -= learnt.mean(axis=0)
     rows[:, :-1] /= np.sqrt(np.mean(learnt * learnt))
+    rows.flags.writeable = False
     return rows[:LEARNT], rows[LEARNT:]
 
 

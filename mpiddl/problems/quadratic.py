@@ -34,7 +34,8 @@ def spectrum_of(values: Any, *, above: bool = False) -> list[float]:
     ConfigurationError
         If there are none, or one is out of range.
     """
-    found = [number("spectrum", value, above=above) for value in np.atleast_1d(values)]
+    entries = np.atleast_1d(np.array(values, dtype=object))  # rows of any length: refused below
+    found = [number("spectrum", value, above=above) for value in entries]
     if not found:
         raise ConfigurationError("spectrum = (): needs at least one number")
     return found

@@ -82,7 +82,7 @@ class Sampled(Base):
         dtype: Any = np.float64,
     ) -> None:
         super().__init__(name, workers, seed, layout, dtype, zeta2)
-        self._rows = rows.astype(self.dtype, order="C")
+        self._rows = rows.astype(self.dtype, order="C", copy=False)
         self._batch = None if batch is None else whole("batch", batch, 1)
         if sharding == "disjoint":
             labels = rows[:, -1] if sort else None

@@ -41,7 +41,7 @@ class Local(Described):
     staleness: ClassVar[float] = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.period, int) or self.period < 1:
+        if type(self.period) is not int or self.period < 1:
             raise ConfigurationError(
                 f"local SGD needs a whole number of steps of at least 1, found {self.period!r}: "
                 "write local:4, or bsp for one step"

@@ -44,7 +44,7 @@ class SSP(Described):
     period: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.staleness, int) or self.staleness < 0:
+        if type(self.staleness) is not int or self.staleness < 0:
             raise ConfigurationError(
                 f"ssp needs a whole number of clocks of at least 0, found {self.staleness!r}: "
                 "write ssp:4, or asp for no limit"

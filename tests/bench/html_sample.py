@@ -13,7 +13,6 @@ import numpy as np
 from bench.files import write
 from bench.networks import NETWORKS
 from mpiddl import Run, Variant, simulate
-from mpiddl.errors import ConfigurationError
 from mpiddl.job import Result
 from mpiddl.ledger import FIELDS
 from mpiddl.problems import problem
@@ -55,13 +54,9 @@ def make(
             variant = Variant.parse(f"{text} / sgd:{gam!r}")
             clocks = steps // variant.sync.period
             results = []
-            try:
-                for seed in range(SEEDS):
-                    run = Run(variant, problem(name, n, seed), clocks, compute=paces)
-                    results.append(simulate(run, NETWORKS[NETWORK].network)[0])
-            except ConfigurationError as error:
-                print(error)
-                continue
+            for seed in range(SEEDS):
+                run = Run(variant, problem(name, n, seed), clocks, compute=paces)
+                results.append(simulate(run, NETWORKS[NETWORK].network)[0])
             own.append(_row(name, text, variant, n, clocks, f_star, results, gam))
             for seed, result in enumerate(results):
                 curves.append(_curve(name, text, n, seed, gam, result))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.html import graphs, numbers, pictures, svg
+from bench.html import evidence, graphs, numbers, pictures, records, svg
 from bench.html.curves import WHEN
 from bench.html.markup import Markup, element, join
 from mpiddl.architecture.topology import contraction, find, topologies
@@ -99,6 +99,16 @@ def test_an_interval_below_zero_reaches_the_bottom_of_a_logarithmic_axis():
     band = {"low": np.array([-1.0, -1.0]), "high": np.array([2.0, 2.0])}
     drawn = pictures.panel([stroke("a", [1.0, 1.0], **band)], axes, "")
     assert "nan" not in drawn.lower()
+
+
+@pytest.mark.parametrize(("many", "numbered"), [(3, 6), (6, 6)])
+def test_every_line_of_a_claim_is_named_however_many_there_are(many, numbered):
+    kinds = [(f"{kind}-{k}", kind) for k in range(many) for kind in ("measured", "theory")]
+    lines = [records.Line(name, [1.0, 2.0], [1.0, 3.0], kind=kind) for name, kind in kinds]
+    series = records.Series("t", "x", "y", lines)
+    page = evidence.claims([records.VerdictRecord("c", "t", "HOLDS", "r", series=[series])])
+    assert all(f">{name}" in page or f", {name}" in page for name, _ in kinds)
+    assert page.count("<b ") == numbered
 
 
 def test_no_two_colours_of_curves_are_alike():

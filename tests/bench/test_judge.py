@@ -5,7 +5,19 @@ from math import nan
 import numpy as np
 import pytest
 
-from bench.judge import Outcome, Subject, bound, equal, exponent, undecided
+from bench.judge import (
+    Outcome,
+    Subject,
+    alike,
+    attained,
+    bound,
+    equal,
+    exponent,
+    told_apart,
+    undecided,
+    written,
+)
+from bench.series import MOST, line, measured
 
 SUBJECT = Subject("a claim", "a theorem")
 X = [1.0, 2.0, 4.0, 8.0]
@@ -80,3 +92,73 @@ def test_what_is_undecided_says_why_and_keeps_the_claim():
     told = undecided(SUBJECT, "too few ranks").as_dict()
     assert (told["claim"], told["theorem"]) == ("a claim", "a theorem")
     assert (told["outcome"], told["reason"]) == ("UNDECIDED", "too few ranks")
+
+
+@pytest.mark.parametrize(
+    ("measured", "outcome"),
+    [
+        ([0.98, 1.01, 1.02, 0.99], Outcome.HOLDS),
+        ([0.5, 0.52, 0.51, 0.5], Outcome.FAILS),  # a bound is kept, an equation is not
+        ([1.5, 1.52, 1.51, 1.5], Outcome.FAILS),
+        ([0.2, 1.8, 0.4, 1.6], Outcome.UNDECIDED),
+        ([1.0, 1.0], Outcome.UNDECIDED),
+    ],
+)
+def test_an_equation_of_means_is_judged_by_its_interval(measured, outcome):
+    assert attained(SUBJECT, measured, [1.0] * len(measured), "").outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("measured", "outcome"),
+    [
+        ([1.04, 1.05, 1.06, 1.05], Outcome.HOLDS),
+        ([1.2, 1.21, 1.2, 1.21], Outcome.FAILS),
+        ([1.05, 1.12, 1.08, 1.1], Outcome.UNDECIDED),  # near the edge: more seeds are needed
+    ],
+)
+def test_what_is_alike_is_so_with_its_whole_interval(measured, outcome):
+    assert alike(SUBJECT, measured, [1.0] * 4, "", tolerance=0.1).outcome is outcome
+
+
+def test_without_noise_one_run_says_all():
+    assert bound(SUBJECT, [0.5], [1.0], "").outcome is Outcome.UNDECIDED
+    assert bound(SUBJECT, [0.5], [1.0], "", exact=True).outcome is Outcome.HOLDS
+    assert bound(SUBJECT, [1.5], [1.0], "", exact=True).outcome is Outcome.FAILS
+
+
+@pytest.mark.parametrize(
+    ("without", "outcome"),
+    [
+        ([2.0, 2.1, 2.0], Outcome.HOLDS),
+        ([0.5, 0.5, 0.5], Outcome.FAILS),  # it makes no difference
+        ([0.5, 2.0, 0.5], Outcome.UNDECIDED),
+    ],
+)
+def test_a_bound_that_is_kept_without_what_is_claimed_proves_nothing(without, outcome):
+    kept, other = (bound(SUBJECT, some, [1.0] * 3, "") for some in ([0.5, 0.51, 0.5], without))
+    assert told_apart(kept, other).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text"),
+    [
+        (equal(SUBJECT, 1024.0, [1024.0], ""), "1024"),
+        (bound(SUBJECT, [0.5] * 3, [1.0] * 3, ""), "<= 1"),
+        (exponent(SUBJECT, X, power_law(-0.5, 0.05), -0.5, ""), "slope -0.5"),
+        (undecided(SUBJECT, ""), "nan"),
+    ],
+)
+def test_a_prediction_says_what_is_predicted(verdict, text):
+    assert written(verdict, "{:g}".format) == text
+
+
+def test_pictures_are_thinned_out_but_keep_their_ends():
+    long = line("a line", range(1000), np.arange(1000.0))
+    assert len(long.x) == len(long.y) == MOST
+    assert (long.x[0], long.x[-1]) == (0, 999)
+    level = line("a bound", range(5), 2.0, "bound")
+    assert level.y == (2.0,) * 5
+    mean = measured("curves", range(3), [[1.0, 2, 3], [3, 2, 1], [2, 2, 2]])
+    assert mean.y == pytest.approx((2.0, 2.0, 2.0))
+    assert mean.low is not None
+    assert mean.low[1] == mean.high[1] == 2.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -40,15 +42,28 @@ def test_any_layout(comm, layout, dtype, op):
     assert np.array_equal(x, of(comm.rank))
 
 
-@pytest.mark.parametrize("dtype", ["int32", "bool", ">f4", "float16", "complex64", "object"])
+DTYPES = ["int32", "int64", "uint8", "bool", ">f4", ">f8", "float16", "longdouble"]
+DTYPES += ["complex64", "complex128", "object", "U3", "M8[s]"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_other_dtypes_are_refused_on_all_ranks_by_name(comm, dtype):
-    with pytest.raises(BufferMismatch, match=f"found {np.dtype(dtype)}"):
+    with pytest.raises(BufferMismatch, match=re.escape(f"found {np.dtype(dtype)}")):
         mpiddl.allreduce(np.zeros(3, dtype), comm)
 
 
 def test_a_list_is_refused(comm):
     with pytest.raises(BufferMismatch, match="list"):
         mpiddl.allreduce([1.0, 2.0], comm)
+
+
+@pytest.mark.parametrize("all_ranks", [True, False])
+def test_a_mask_is_not_lost_silently(comm, all_ranks):
+    masked = all_ranks or comm.rank == comm.size - 1
+    x = np.ma.masked_array(np.ones(3), [0, 1, 0]) if masked else np.ones(3)
+    kind = BufferMismatch if all_ranks or comm.size == 1 else ConfigurationError
+    with pytest.raises(kind, match="masked float64"):
+        mpiddl.allreduce(x, comm)
 
 
 def test_an_unknown_op_is_refused(comm):

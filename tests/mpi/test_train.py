@@ -92,6 +92,19 @@ def test_ranks_that_disagree_are_told_before_any_message(comm):
     assert comm.traffic.sent.messages == sent
 
 
+@pytest.mark.parametrize("size", [3, 3000])
+def test_ranks_agree_on_every_entry_of_an_option(comm, size):
+    def spectrum(middle):
+        found = np.linspace(0.1, 1.0, size)
+        found[size // 2] = middle
+        return Run(Variant.parse(LINES[0]), problem("spec", comm.size, spectrum=found), 2)
+
+    run(spectrum(0.5), comm)
+    if comm.size > 1:
+        with pytest.raises(ConfigurationError, match="disagree"):
+            run(spectrum(0.5 if comm.rank else 0.25), comm)
+
+
 def test_a_wrong_number_of_workers_is_refused_on_all_ranks(comm):
     with pytest.raises(ConfigurationError, match="workers="):
         run(job(LINES[0], comm.size + 1), comm)

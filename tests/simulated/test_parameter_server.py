@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mpiddl.architecture.shards import shards, within
@@ -338,10 +339,29 @@ def test_a_run_is_made_again_by_its_script_on_any_network(line, ends):
         assert not curves_agree(once[0].curve, simulate(first, NETWORK, shuffle=9)[0].curve)
 
 
-def test_a_script_that_cannot_be_followed_waits_for_ever_and_says_for_whom():
-    run = job("ssp:1 / ps:servers=1 / identity / whole", 2, clocks=3)
-    with pytest.raises(Deadlock, match="server 0"):
-        simulate(replace(run, script={(0, 0): [0, 0, 0, 1, 1, 1]}))
+def orders(draw, clocks, places):
+    """Scripts of that many servers, each with the pushes of all workers in some order."""
+    pushes = [worker for worker, end in enumerate(clocks) for _ in range(end)]
+    return {(0, place): draw(st.permutations(pushes)) for place in range(places)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_scripts_are_refused_exactly_where_servers_would_wait_for_ever(data):
+    sync = data.draw(st.sampled_from(["asp", "ssp:1", "ssp:2"]))
+    servers = data.draw(st.integers(1, 2))
+    ends = data.draw(st.sampled_from([(3, 3), (3, 1), (2, 2, 2), (1, 2, 3)]))
+    run = job(f"{sync} / ps:servers={servers} / identity / whole", len(ends), max(ends), ends=ends)
+    run = replace(run, script=orders(data.draw, ends, servers))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mpiddl.job.can_be_followed", lambda *_: True)
+        try:
+            simulate(run)
+            deadlock = False
+        except Deadlock:
+            deadlock = True
+    with pytest.raises(ConfigurationError, match="for ever") if deadlock else nullcontext():
+        simulate(run)
 
 
 # ------------------------------------------------------------------------------------ costs
@@ -410,6 +430,7 @@ def test_scripts_and_ends_that_do_not_fit_are_refused():
         (replace(run, script={(1, 0): [0, 1, 0, 1]}), "lane 0 on server 0"),
         (replace(run, ends=(2, 3)), "ends after 1 to 2 clocks"),
         (replace(run, ends=(2,)), "2 workers"),
+        (replace(run, ends=(2, 1.0)), "whole number"),
         (replace(elsewhere, script={}), "no server"),
         (replace(elsewhere, ends=(2, 1)), "use ps"),
     ]:

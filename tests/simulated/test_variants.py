@@ -231,6 +231,21 @@ def test_a_number_that_is_not_finite_ends_the_run_on_all_ranks(line, value):
     assert not np.isfinite(loss[clock + 1 :]).any()
 
 
+@pytest.mark.parametrize("line", ["asp / ps", "bsp / ps", "bsp / allreduce"])
+def test_who_is_lost_says_nothing_else_in_any_lane(line):
+    problem = Poisoned(problems["iso"](3, seed=0, layers=2), np.nan)
+    with pytest.raises(Diverged) as error:
+        simulate(Run(Variant.parse(f"{line} / identity / layerwise / sgd:0.25"), problem, 12))
+    assert not np.isfinite(error.value.result.x).any()  # the NaN was in one lane of two
+
+
+@pytest.mark.parametrize("line", ["bsp / allreduce", "local:2 / allreduce", "bsp / ps", "asp / ps"])
+def test_a_model_that_overflows_in_the_last_clock_is_not_passed_on_as_good(line):
+    variant = Variant.parse(f"{line} / identity / whole / sgd:1e308")
+    with pytest.raises(Diverged, match="clock"):
+        simulate(Run(variant, problems["iso"](2, seed=0, L=1e3), clocks=1))
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("line", RECURSIONS)
 @pytest.mark.parametrize("n", [1, 3])

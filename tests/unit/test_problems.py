@@ -388,6 +388,8 @@ def test_a_flat_direction_leaves_the_optimum_open():
         ("spec", {"spectrum": (1.0, -0.1)}, "spectrum = .*-0.1"),
         ("het", {"dtype": np.float16}, "float16"),
         ("het", {"dtype": np.complex128}, "complex128"),
+        ("het", {"dtype": "flaot32"}, "flaot32"),
+        ("spec", {"spectrum": ((1.0, 2.0), (3.0,))}, "spectrum"),
         ("breast_cancer", {"dtype": np.int32}, "int32"),
         ("huber", {"c": 0}, "c = 0"),
         ("pseudo_huber", {"spectrum": (1.0, 0.0)}, "spectrum = .*0.0"),

@@ -60,6 +60,15 @@ def test_spaces_do_not_matter():
         ("bsp / allreduce / identity / whole / sgd:nan", "above 0"),
         ("local:0 / allreduce / identity / whole / sgd:0.1", "at least 1"),
         ("local:2.5 / allreduce / identity / whole / sgd:0.1", "whole number"),
+        ("local:yes / allreduce / identity / whole / sgd:0.1", "whole number"),
+        ("ssp:no / ps / identity / whole / sgd:0.1", "whole number"),
+        ("bsp / allreduce:4 / identity / whole / sgd:0.1", "no all-reduce is called '4'"),
+        ("bsp / allreduce:gather=4 / identity / whole / sgd:0.1", "no all-gather is called '4'"),
+        ("bsp / gossip:0.5 / identity / whole / sgd:0.1", "the graph 0.5 cannot be read"),
+        ("bsp / gossip:ring,gamma=yes / identity / whole / sgd:0.1", "share gamma"),
+        ("bsp / allreduce / topk:yes / whole / sgd:0.1", "share of entries"),
+        ("bsp / allreduce / qsgd:yes / whole / sgd:0.1", "whole number"),
+        ("bsp / ps:servers=1,servers=2 / identity / whole / sgd:0.1", "says servers twice"),
     ],
 )
 def test_a_wrong_line_is_refused_with_what_and_how(line, says):
