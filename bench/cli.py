@@ -68,7 +68,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         help="a name from list, or a line: four parts are tried with every step size, five run "
         "as they stand; repeatable; default: those of the problem",
     )
-    add("--clocks", type=partial(whole, 1), metavar="N", help="gradients per worker (64 or 48)")
+    add("--clocks", type=partial(whole, 1), metavar="N", help="gradients per worker (48)")
     add("--grid", type=steps, metavar="A,B,..", help="step sizes; default: by problem")
     add("--seed", type=partial(whole, 0), default=0, metavar="N", help="default: 0")
     add("--seeds", type=partial(whole, 1), metavar="N", help="repetitions of a claim (8)")

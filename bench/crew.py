@@ -78,6 +78,7 @@ class Crew:
         mapping
             Their outcomes by key on rank 0, empty on the others.
         """
+        jobs = list({job.key: job for job in jobs}.values())
         fresh = [job for job in jobs if job.key not in self._known]
         self._known.update(job.key for job in fresh)
         self._simulated |= self._spread(f"{title}, simulated", fresh)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import inf, isfinite, lcm
 
 from bench.jobs import Found, Job, Outcome
@@ -20,10 +20,9 @@ from mpiddl.errors import ConfigurationError
 from mpiddl.problems import Problem, problem
 from mpiddl.train import Run
 
-__all__ = ["SEEDS", "Choice", "Table", "Terms", "gap", "learnt", "round_up"]
+__all__ = ["Choice", "Table", "Terms", "gap", "learnt", "round_up"]
 
 SNAPSHOTS = 16  # of a run, at most about
-SEEDS = 3  # of every chosen run
 HEAVY = 3 << 18  # numbers in all snapshots of a run, about: one rank of the simulator holds them
 
 Choice = Mapping[Entry, float | None]
@@ -55,8 +54,8 @@ class Terms:
     ----------
     ranks : int
         How many there are: workers and servers.
-    seed : int
-        The first seed; step sizes are chosen with it.
+    seed, seeds : int
+        The first seed, with which step sizes are chosen, and how many there are.
     network : Network
         What messages cost in virtual time.
     compute : float
@@ -65,6 +64,7 @@ class Terms:
 
     ranks: int
     seed: int
+    seeds: int
     network: Network
     compute: float
 
@@ -139,19 +139,22 @@ class Table:
         ]
 
     def choose(self, found: Found) -> Choice:
-        """Return the step size of every variant with the least f - f* at the end."""
+        """Return the step size of every variant with the least f - f* in its last quarter."""
         seed = self.terms.seed
+
+        def late(entry: Entry, gam: float | None) -> float:
+            outcome = found[self.key(entry, gam, seed)]
+            losses = outcome.curve["loss"]
+            return inf if gap(outcome) == inf else float(losses[-(-3 * len(losses) // 4) :].mean())
+
         return {
-            entry: min(
-                entry.steps(self.grid), key=lambda gam: gap(found[self.key(entry, gam, seed)])
-            )
-            for entry in self.entries
+            entry: min(entry.steps(self.grid), key=partial(late, entry)) for entry in self.entries
         }
 
     @property
     def seeds(self) -> range:
         """The seeds of the chosen runs."""
-        return range(self.terms.seed, self.terms.seed + SEEDS)
+        return range(self.terms.seed, self.terms.seed + self.terms.seeds)
 
     def finals(self, choice: Choice) -> list[Job]:
         """Return the chosen runs: the first seed under MPI too, the others simulated."""

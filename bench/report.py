@@ -10,14 +10,14 @@ from typing import Any
 from rich.console import Console
 
 from bench.claims import Budget, verdicts
-from bench.grid import SEEDS, Choice, Table
+from bench.grid import Choice, Table
 from bench.jobs import Found
 from bench.networks import Preset
 from bench.options import Options
 from bench.rows import Row, rows
 from bench.saved import contents
 from bench.tables import variants_table, verdicts_table
-from bench.variants import Entry
+from bench.variants import SEEDS, Entry
 from bench.verdict import Outcome, Verdict
 
 __all__ = ["Made", "Report"]
@@ -122,8 +122,9 @@ class Report:
     def _notes(self) -> Iterator[str]:
         """Yield what marks and columns mean, and what is not there."""
         cost, first = self.network.network, self.options.seed
+        last = first + SEEDS[self.options.quick] - 1
         yield "* the best mean over the seeds, of the mean of all models or the servers' model"
-        yield f"95 %: interval over seeds {first} to {first + SEEDS - 1}; {first} ran under MPI too"
+        yield f"95 %: interval over seeds {first} to {last}; seed {first} ran under MPI too"
         yield "= bytes of every snapshot are those of theory.cost and theory.wire"
         if any(row.heavy for row in self.rows):
             yield "^ more than an uncompressed all-reduce: payloads that do not add are gathered"
@@ -131,6 +132,7 @@ class Report:
             yield "! the best step size is at the edge of the grid: a better one may lie outside"
         if any(row.staleness for row in self.rows):
             yield "late: clocks of the slowest worker that a pull missed under MPI, mean/most"
+            yield "      the order is chance, so these runs do not repeat under MPI, unless by replay DIR"
         yield (
             f"ms: virtual, on {self.network.name}: {cost.alpha:.3g} s a message, "
             f"{cost.beta:.3g} s a byte"

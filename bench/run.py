@@ -15,7 +15,7 @@ from bench.header import describe, lines, peak, place
 from bench.jobs import check
 from bench.networks import Preset, is_file, preset, read
 from bench.options import Options
-from bench.variants import DEFAULT, Entry, entries_of, grid_of, steps_of
+from bench.variants import DEFAULT, SEEDS, STEPS, Entry, entries_of, grid_of
 from bench.virtual import gradient_seconds
 from mpiddl.comm.mpi import MPICommunicator
 from mpiddl.errors import ConfigurationError
@@ -80,7 +80,7 @@ def _tables(
         compute = options.compute
         if compute is None:
             compute = told(comm, partial(gradient_seconds, whole))
-        terms = Terms(comm.size, options.seed, network.network, compute)
+        terms = Terms(comm.size, options.seed, SEEDS[options.quick], network.network, compute)
         grid = options.grid or grid_of(whole, options.quick)
         wanted = options.entries or entries_of(name, options.quick)
         reasons = dict(Table(name, wanted, 1, grid, terms).impossible())
@@ -89,7 +89,7 @@ def _tables(
                 raise ConfigurationError(reason)
         left_out |= reasons
         entries = [entry for entry in wanted if entry not in reasons]
-        steps = round_up(options.steps or steps_of(name, options.quick), entries)
+        steps = round_up(options.steps or STEPS[options.quick], entries)
         tables.append(Table(name, entries, steps, grid, terms))
     return tables, list(left_out.items())
 

@@ -13,7 +13,7 @@ from math import prod
 
 from mpiddl.errors import ConfigurationError
 
-__all__ = ["Bucket", "Layout", "Plan"]
+__all__ = ["Bucket", "Layout", "Plan", "within"]
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,7 @@ class Layout:
 
     def within(self, span: slice) -> tuple[slice, ...]:
         """Return the parts of the layers that lie in `span`, counted from its start."""
-        spans = (self.span(layer) for layer in range(len(self.names)))
-        cut = ((max(one.start, span.start), min(one.stop, span.stop)) for one in spans)
-        return tuple(slice(a - span.start, b - span.start) for a, b in cut if a < b)
+        return within((self.span(layer) for layer in range(len(self.names))), span)
 
     def span(self, layer: int) -> slice:
         """Return the slice of the flat vector that holds `layer`."""
@@ -104,3 +102,9 @@ class Plan:
     def touching(self, layer: int) -> Iterable[Bucket]:
         """Return the buckets that hold a part of `layer`."""
         return (bucket for bucket in self.buckets if layer in bucket.layers)
+
+
+def within(pieces: Iterable[slice], span: slice) -> tuple[slice, ...]:
+    """Return what of `pieces` lies in `span`, counted from its start; empty parts are left out."""
+    cut = ((max(one.start, span.start), min(one.stop, span.stop)) for one in pieces)
+    return tuple(slice(a - span.start, b - span.start) for a, b in cut if a < b)

@@ -19,6 +19,7 @@ import numpy as np
 
 from mpiddl.arrays import Array, namespace, on_host
 from mpiddl.comm.engine import Wait
+from mpiddl.errors import ProtocolError
 from mpiddl.layout import Bucket, Plan
 from mpiddl.optim import Optimizer, Seats
 
@@ -72,7 +73,7 @@ class Lane:
         self.inner: Optimizer | None = seats.inner.open(self.x, layers) if seats.inner else None
         self.outer = seats.outer.open(self.x, layers)
         self.exchange: Exchange  # given by the architecture, which needs the lane
-        self.pulled = -1  # the last clock whose exchange is in x
+        self.pushed = self.pulled = -1  # the last clocks that were said, and whose exchange is in x
 
     def absorb(self, step: int, h: int) -> None:
         """Take in the gradient of `step`, the h-th of its clock."""
@@ -91,11 +92,15 @@ class Lane:
         known = not lost and finite(self.delta)
         if not known:
             self.delta[...] = float("nan")  # the others must hear of it, whatever the words
+        self.pushed = clock
         self.exchange.push(clock, known)
         return known
 
     def pull(self, clock: int, at_least: int) -> Generator[Wait, None, None]:
-        """Bring the exchange of `clock` into x, once."""
+        """Bring the exchange of `clock` into x, once; ProtocolError if it was not pushed."""
+        if self.pushed < clock:
+            layers = ", ".join(map(str, self.bucket.layers))
+            raise ProtocolError(f"no gradient announced READY for all of layers {layers}")
         if self.pulled < clock:
             self.pulled = clock
             yield from self.exchange.pull(at_least)

@@ -35,11 +35,11 @@ CLOCKS, D, RADIUS, GAM = 80, 40, 0.5, 0.2  # of the server's steps
 SECOND = 5e-4  # of a gradient that takes the time 1
 
 
-def job(budget: Budget, pace: str, n: int, seed: int) -> Job:
+def job(budget: Budget, pace: str, n: int, seed: int, gam: float = GAM) -> Job:
     """Return a run of n workers and one server that waits for nobody."""
     durations = PACES[pace](n, seed)
     run = Run(
-        Variant.parse(f"asp / ps:servers=1 / identity / whole / sgd:{n * GAM!r}"),
+        Variant.parse(f"asp / ps:servers=1 / identity / whole / sgd:{n * gam!r}"),
         iso(n, seed, d=D, radius=RADIUS),
         CLOCKS,
         every=CLOCKS,
@@ -111,9 +111,10 @@ class DelayNoise:
 
 @dataclass(frozen=True)
 class DelayBound:
-    """The claim about workers at an even pace, which take turns."""
+    """The claim about workers at an even pace, who take turns; `gam` is taken for `GAM`."""
 
     workers: int = 4
+    gam: float = GAM
 
     subject: ClassVar[Subject] = Subject(
         "asp keeps the bound of its delays, not that of bsp", "asgd-nonconvex"
@@ -121,7 +122,7 @@ class DelayBound:
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return one run per seed, in virtual time: nobody's pace is even under MPI."""
-        made = [job(budget, "even", self.workers, seed) for seed in budget.all_seeds]
+        made = [job(budget, "even", self.workers, seed, self.gam) for seed in budget.all_seeds]
         return [replace(one, mpi=False) for one in made]
 
     def judge(self, found: Found, budget: Budget) -> Verdict:

@@ -27,6 +27,7 @@ from mpiddl.variant import Variant
 __all__ = ["ErrorFeedback"]
 
 WORKERS, CLOCKS, GAM, SMOOTH = 3, 200, 0.006, 103 / 6  # L of f; that of every f_i is twice as large
+SIGMA2 = 0.1
 LINE = "bsp / allreduce / {} / whole / sgd:{}>sgd:1"
 
 
@@ -51,7 +52,12 @@ class ErrorFeedback:
         return [
             budget.job(
                 ("error_feedback", channel, seed),
-                Run(Variant.parse(LINE.format(channel, GAM)), bez(WORKERS, seed), CLOCKS, every=1),
+                Run(
+                    Variant.parse(LINE.format(channel, GAM)),
+                    bez(WORKERS, seed, sigma2=SIGMA2),
+                    CLOCKS,
+                    every=1,
+                ),
                 watched=True,
             )
             for channel in dict.fromkeys(self.channels)
@@ -88,7 +94,7 @@ def limit(run: Outcome) -> float:
     """Return the bound for the run with memory; zeta2 is the largest heterogeneity on its way."""
     from theory.catalogue import THEOREMS
 
-    problem = bez(WORKERS, 0)
+    problem = bez(WORKERS, 0, sigma2=SIGMA2)
     zeta2 = max(problem.heterogeneity2(x) for x in run.traces[0].y)
     return THEOREMS[ErrorFeedback.subject.theorem].at(
         n=WORKERS,

@@ -3,7 +3,7 @@
 Rule        linear scaling with warm-up: Goyal et al. 2017, arXiv:1706.02677. A step of n gam with
             the mean of n gradients is n steps of gam, as far as the gradient stays the same on the
             way, and the noise it leaves behind is that of n small steps (bsp-sc-const: gam sigma2)
-Problem     digits_mlp, a small network on images; every gradient is that of 16 of them
+Problem     digits_mlp, a small network on images; every gradient is that of 32 of them
 Measured    training loss after equally many samples, of n workers over that of one, 15 % allowed
             for what the gradient changes; and how far n workers get with the step of one
 Broken if   the step is not scaled: then n workers go an n-th of the way
@@ -28,9 +28,9 @@ from mpiddl.variant import Variant
 __all__ = ["LargeBatch"]
 
 WORKERS, STEPS, SNAPSHOTS = 8, 256, 8
-GAM, WARM_UP, ALLOWED = 0.1, 4, 0.15
+GAM, WARM_UP, ALLOWED = 0.1, 2, 0.15
 LINE = "bsp / allreduce / identity / whole / sgd:{}"
-BATCH = 16
+BATCH = 32
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class LargeBatch:
         samples = np.arange(SNAPSHOTS + 1) * (STEPS // SNAPSHOTS) * BATCH
         lines = tuple(measured(kind, samples, curves) for kind, curves in losses.items())
         return alike(self.subject, scaled, one, reason, ALLOWED).drawn(
-            Series("Batches of n times 16 images", "samples", "loss", lines, log_y=True)
+            Series("Batches of n times 32 images", "samples", "loss", lines, log_y=True)
         )
 
 

@@ -25,7 +25,7 @@ from mpiddl.variant import Variant
 
 __all__ = ["LocalPrice"]
 
-WORKERS, STEPS, GAM, SIGMA2 = 4, 160, 0.4, 10.0
+WORKERS, STEPS, GAM, SIGMA2, D = 4, 160, 0.4, 40.0, 40
 LINE = "local:{} / allreduce / identity / whole / sgd:{}"
 
 
@@ -47,7 +47,7 @@ class LocalPrice:
                 ("local_price", period, seed),
                 Run(
                     Variant.parse(LINE.format(period, GAM)),
-                    Softplus(WORKERS, seed, sigma2=SIGMA2),
+                    Softplus(WORKERS, seed, sigma2=SIGMA2, d=D),
                     STEPS // period,
                 ),
                 watched=True,
@@ -91,7 +91,7 @@ def limit(period: int) -> float:
     """Return the bound for `period` local steps."""
     from theory.catalogue import THEOREMS
 
-    problem = Softplus(WORKERS, 0, sigma2=SIGMA2)
+    problem = Softplus(WORKERS, 0, sigma2=SIGMA2, d=D)
     away = problem.start() - problem.optimum
     return THEOREMS[LocalPrice.subject.theorem].at(
         n=WORKERS,

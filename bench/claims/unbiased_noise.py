@@ -25,7 +25,7 @@ from mpiddl.variant import Variant
 
 __all__ = ["SharedMask", "UnbiasedNoise"]
 
-WORKERS, CLOCKS, D = 4, 120, 40
+WORKERS, CLOCKS, D, LEVELS = 4, 120, 160, 8
 OWN, ONE = "qsgd-nonconvex", "qsgd-nonconvex-shared"
 LINE = "bsp / allreduce / {} / whole / sgd:{}"
 
@@ -90,7 +90,7 @@ class UnbiasedNoise:
     """The claim about random entries, and about levels."""
 
     entries: Words = Words("randk:0.25", 0.2, 1.0)
-    levels: Words = Words("qsgd:4", 0.2, 1.0)
+    levels: Words = Words(f"qsgd:{LEVELS}", 0.2, 1.0)
     claimed: int = D // 4
 
     subject: ClassVar[Subject] = Subject("compression multiplies the noise by 1 + omega", OWN)
@@ -101,7 +101,7 @@ class UnbiasedNoise:
 
     def judge(self, found: Found, budget: Budget) -> Verdict:
         """Judge that the one attains its bound, and that the other keeps it."""
-        omega, coarse = omega_of("randk", self.claimed), omega_of("qsgd, s > 1", 4)
+        omega, coarse = omega_of("randk", self.claimed), omega_of("qsgd, s > 1", LEVELS)
         runs, others = self.entries.runs(found, budget), self.levels.runs(found, budget)
         limit, above = self.entries.limit(OWN, omega), self.levels.limit(OWN, coarse)
         whole = [mean_square(run) + self.entries.left(OWN, omega, run) for run in runs]
@@ -134,7 +134,7 @@ class UnbiasedNoise:
 class SharedMask:
     """The claim about workers who all send the same entries."""
 
-    words: Words = Words("randk:0.25,mask=shared", 0.4)
+    words: Words = Words("randk:0.25,mask=shared", 0.3)
     claimed: int = D // 4
 
     subject: ClassVar[Subject] = Subject("errors of one mask for all do not average out", ONE)

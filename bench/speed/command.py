@@ -37,31 +37,36 @@ def speed(options: Options) -> None:
             )
         refuse_together(comm, options.out and options.out.parent)
         console, machine = opening(comm)
-        attempts: list[list[Measure]] = []
-        while True:
-            rows = allreduces(comm)
-            attempts.append([*rows, messages()] if comm.rank == 0 else [])
-            measures = best(attempts)
-            done = all(one.holds for one in measures) or len(attempts) == ATTEMPTS
-            if comm.allgather(done)[0]:
-                break
+        measures, attempts = _measured(comm)
     if console is None:
         return
     console.print()
     console.print(_table(measures))
     console.print(
         f"\n{comm.size} ranks; median and middle half of the repetitions; the best of "
-        f"{len(attempts)} measurements",
+        f"{attempts} measurements",
         markup=False,
     )
     if options.out is not None:
         from bench.files import write
 
-        rows_out = [asdict(one) | {"holds": one.holds} for one in measures]
-        write(options.out, machine | {"attempts": len(attempts), "measures": rows_out})
+        rows = [asdict(one) | {"holds": one.holds} for one in measures]
+        write(options.out, machine | {"attempts": attempts, "measures": rows})
         console.print(f"written to {options.out}", markup=False)
     if not all(one.holds for one in measures):
         raise SystemExit(1)
+
+
+def _measured(comm: MPICommunicator) -> tuple[list[Measure], int]:
+    """Return the best of several attempts, and how many there were; collective."""
+    attempts: list[list[Measure]] = []
+    while True:
+        rows = allreduces(comm)
+        attempts.append([*rows, messages()] if comm.rank == 0 else [])
+        measures = best(attempts)
+        done = all(one.holds for one in measures) or len(attempts) == ATTEMPTS
+        if comm.allgather(done)[0]:
+            return measures, len(attempts)
 
 
 def _table(measures: Sequence[Measure]) -> Any:

@@ -11,12 +11,13 @@ from dataclasses import replace
 from math import nan
 
 from mpiddl.architecture import Station
-from mpiddl.architecture.shards import Shard, within
+from mpiddl.architecture.shards import Shard
 from mpiddl.arrays import Array, namespace
 from mpiddl.comm import Request
 from mpiddl.comm.engine import Handle
 from mpiddl.compression import Channel, Line
 from mpiddl.errors import ProtocolError
+from mpiddl.layout import within
 from mpiddl.replica import finite
 
 __all__ = ["PULL", "PUSH", "Server", "down_line", "up_line"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Shard", "shards", "within"]
+__all__ = ["Shard", "shards"]
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,3 @@ def shards(span: slice, servers: int, size: int) -> tuple[Shard, ...]:
         if part.stop > part.start:
             found.append(Shard(server, size - servers + server, part))
     return tuple(found)
-
-
-def within(layers: tuple[slice, ...], part: slice) -> tuple[slice, ...]:
-    """Return what of `layers` lies in `part`, counted from its start."""
-    cut = ((max(one.start, part.start), min(one.stop, part.stop)) for one in layers)
-    return tuple(slice(a - part.start, b - part.start) for a, b in cut if a < b)

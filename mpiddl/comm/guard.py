@@ -21,7 +21,7 @@ from contextlib import ContextDecorator
 from enum import IntEnum
 from math import inf
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from mpi4py import MPI
@@ -51,7 +51,7 @@ def duplicate(comm: MPI.Intracomm) -> MPI.Intracomm:
     Raises
     ------
     ConfigurationError
-        If MPI is not running, or this thread may not call it.
+        If MPI is not running, this thread may not call it, or there is no communicator any more.
     """
     if not MPI.Is_initialized() or MPI.Is_finalized():
         raise ConfigurationError("MPI is not running: call MPI.Init() before, MPI.Finalize() after")
@@ -59,6 +59,11 @@ def duplicate(comm: MPI.Intracomm) -> MPI.Intracomm:
         raise ConfigurationError(
             "only the thread that initialised MPI may use mpiddl: set MPI4PY_RC_THREAD_LEVEL="
             "serialized, or call from that thread"
+        )
+    if comm == MPI.COMM_NULL:
+        raise ConfigurationError(
+            "this communicator is closed, or this rank is in none of its groups (MPI.COMM_NULL): "
+            "make a new one, or let only ranks inside call"
         )
     copy, request = comm.Idup()
     patient(request)
@@ -136,7 +141,7 @@ class guard(ContextDecorator):
         try:
             self._end(error)
         except KeyboardInterrupt:
-            MPI.COMM_WORLD.Abort(130)
+            _abort(130)
 
     def _end(self, error: BaseException | None) -> None:
         rank, size = self._meeting.rank, self._meeting.size
@@ -148,7 +153,7 @@ class guard(ContextDecorator):
             if isinstance(error, SystemExit):
                 error = SystemExit(f"mpiddl: rank {rank} of {size} left alone: {error.code or 0}")
             _say(error, f" on rank {rank} of {size}")
-            MPI.COMM_WORLD.Abort(code or 1)
+            _abort(code or 1)
         worst, code, speaker = max(tuple(row) for row in fates.tolist())
         if worst == Fate.LEFT or (self._reraise and fates[:, 0].min() > Fate.LEFT):
             self._meeting.Free()
@@ -159,8 +164,15 @@ class guard(ContextDecorator):
         patient(self._meeting.Ibarrier(), GRACE)
         if worst == Fate.CRASHED:
             time.sleep(0 if rank == -speaker else GRACE)
-            MPI.COMM_WORLD.Abort(code)
+            _abort(code)
         raise SystemExit(code) from None
+
+
+def _abort(code: int) -> NoReturn:
+    """End the job; does not return, though MPI's Abort may: it only asks the launcher."""
+    MPI.COMM_WORLD.Abort(code)
+    time.sleep(GRACE)
+    os._exit(code)
 
 
 def _fate(error: BaseException | None) -> tuple[Fate, int]:

@@ -110,7 +110,7 @@ def test_every_job_is_dealt_once_and_no_rank_has_much_more_than_another():
         entries_of("breast_cancer", False),
         64,
         (0.3, 1.0),
-        Terms(8, 0, NETWORK, 0.0),
+        Terms(8, 0, 3, NETWORK, 0.0),
     )
     jobs = table.trials()
     for ranks in (1, 3, 8, 100):

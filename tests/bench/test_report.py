@@ -28,7 +28,7 @@ CHEAP = ["linear_speedup", "bytes_on_the_wire", "same_in_both_worlds"]
 def material(simulated):
     """Options and everything that a small bench on four ranks has made; MPI is the simulator."""
     options = parse([f"--claims={','.join(CHEAP)}", "--seeds", "6", "--compute", "1e-5"])
-    terms = Terms(4, 0, NETWORK.network, 1e-5)
+    terms = Terms(4, 0, 5, NETWORK.network, 1e-5)
     entries = [entry(name) for name in NAMES]
     tables = [
         Table("breast_cancer", entries, 8, (0.3, 1.0, 3.0), terms),
@@ -157,7 +157,7 @@ def test_curves_hold_every_run_with_predictions_beside_measurements(material, fo
         assert curve["bytes"][-1] == curve["bytes_predicted"][-1]
         assert curve["seconds"] == sorted(curve["seconds"])
     chosen = {(c["problem"], c["name"], c["seed"]) for c in simulated if c["chosen"]}
-    assert len(chosen) == 3 * 7
+    assert len(chosen) == 5 * 7
 
 
 def test_tables_verdicts_and_machine_are_written(folder):

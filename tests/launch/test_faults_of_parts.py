@@ -117,13 +117,13 @@ def test_ctrl_c_at_the_launcher_ends_all_ranks(tmp_path, line):
         except subprocess.TimeoutExpired:
             job.terminate()
             out, err = job.communicate(timeout=10)
-    took = time.monotonic() - began
     ranks = [int(file.name.removeprefix("pid-")) for file in tmp_path.glob("pid-*")]
     assert len(ranks) == 3, (out, err)
     assert job.returncode != 0
-    assert took < WITHIN, (took, out, err)
-    time.sleep(0.2)
-    assert not [pid for pid in ranks if _alive(pid)]
+    while any(_alive(pid) for pid in ranks):  # Open MPI's launcher leaves before they do
+        assert time.monotonic() - began < WITHIN, (out, err)
+        time.sleep(0.05)
+    assert time.monotonic() - began < WITHIN, (out, err)
 
 
 def _alive(pid: int) -> bool:
@@ -248,3 +248,44 @@ def test_an_array_that_differs_on_one_rank_is_refused_on_all(end, what):
     )
     assert job.code == 2, job.all
     assert job.err.count("mpiddl: error: ranks disagree") == 1, job.all
+
+
+ANY_NUMBER = ["bsp", "layerwise", "ef21", "local-4", "ps", "gossip-exponential", "choco"]
+ANY_NUMBER += ["asp / ps / ef+sign / whole", "ssp:1 / ps / identity / layerwise"]
+ANY_NUMBER += [
+    f"bsp / allreduce:{name} / identity / whole"
+    for name in ("ring", "torus", "tree", "double_tree", "recursive_doubling", "hierarchical")
+]
+ANY_NUMBER += [
+    f"bsp / gossip:{graph} / identity / whole" for graph in ("ring", "torus", "star", "path")
+]
+SERVERS = ["ps-2", "ssp-3", "asp"]
+
+
+def bench(ranks: int, *variants: str) -> Job:
+    named = [word for variant in variants for word in ("--variant", variant)]
+    small = ["--problem", "iso", "--clocks", "4", "--grid", "0.1", "--claims", "none"]
+    return launch(ranks, ["-m", "mpiddl.bench", *small, *named], 120)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 6, 7])
+def test_bench_runs_every_architecture_on_any_number_of_ranks(ranks):
+    job = bench(ranks, *ANY_NUMBER, *SERVERS * (ranks > 2), *["gossip-hypercube"] * (ranks < 3))
+    assert job.code == 0, job.all
+    assert "left out" not in job.out, job.all
+
+
+@pytest.mark.parametrize(
+    ("ranks", "variant", "said"),
+    [
+        (3, "gossip-hypercube", "use 2 or 4 ranks"),
+        (6, "gossip-hypercube", "use 4 or 8 ranks"),
+        (2, "asp", "no rank for a worker"),
+        (5, "bsp / allreduce:hierarchical:2 / identity / whole", "run on 4 or 6 ranks"),
+    ],
+)
+def test_a_number_of_ranks_that_cannot_be_is_refused_once_with_the_nearest(ranks, variant, said):
+    job = bench(ranks, variant)
+    assert job.code == 2, job.all
+    assert job.err.count("mpiddl: error") == 1, job.all
+    assert said in job.err, job.all

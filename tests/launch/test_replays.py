@@ -70,6 +70,19 @@ def test_one_process_makes_the_runs_again_to_the_bit(folder, tmp_path):
         assert trace["traceEvents"]
 
 
+def test_bench_records_runs_that_do_not_repeat_says_so_and_they_are_made_again(tmp_path):
+    words = ["--problem", "breast_cancer", "--clocks", "6", "--grid", "1", "--claims", "none"]
+    named = ["--variant", "asp", "--variant", "bsp", "--variant", "ssp-3", "--out", str(tmp_path)]
+    job = launch(4, [*BENCH, *words, *named], 60)
+    assert job.code == 0, job.all
+    assert "do not repeat" in job.out, job.all
+    recorded = sorted(path.name for path in (tmp_path / "replays").iterdir())
+    assert recorded == ["asp--breast_cancer.json", "ssp-3--breast_cancer.json"]
+    again = alone("replay", str(tmp_path))
+    assert again.returncode == 0, again
+    assert again.stdout.count("yes") == 2, again.stdout
+
+
 def test_several_ranks_speak_with_one_voice(folder):
     job = launch(3, [*BENCH, "replay", str(folder), "--run", "ssp--breast_cancer"], 60)
     assert job.code == 0, job.all

@@ -338,6 +338,14 @@ def test_opened_closes_what_it_made_and_nothing_else(comm):
     assert ours._raw == MPI.COMM_NULL
 
 
+def test_who_is_outside_and_what_is_closed_are_refused():
+    with MPICommunicator() as closed:
+        pass
+    for nothing in (closed, MPI.COMM_NULL):
+        with pytest.raises(ConfigurationError, match="COMM_NULL"), opened(nothing):
+            pass
+
+
 def test_it_says_what_it_runs_on(comm):
     assert comm.thread_level in ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE")
     assert "MPI" in comm.library

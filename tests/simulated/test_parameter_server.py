@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mpiddl.architecture.shards import shards, within
+from mpiddl.architecture.shards import shards
 from mpiddl.comm.simulated import Network
 from mpiddl.errors import ConfigurationError, Deadlock, Diverged, ProtocolError
+from mpiddl.layout import within
 from mpiddl.ledger import FIELDS, script_of
 from mpiddl.problems import problem, problems
 from mpiddl.synchronization.ssp import SSP

@@ -13,11 +13,11 @@ import pytest
 
 from mpiddl.architecture.topology import contraction, topologies
 from mpiddl.comm.simulated import Network
-from mpiddl.errors import Diverged
+from mpiddl.errors import Diverged, ProtocolError
 from mpiddl.optim import Seats
 from mpiddl.optim.rates import decreasing
 from mpiddl.optim.sgd import SGD
-from mpiddl.problems import problems
+from mpiddl.problems import READY, problems
 from mpiddl.train import Run, simulate
 from mpiddl.variant import Variant
 
@@ -244,6 +244,17 @@ def test_a_model_that_overflows_in_the_last_clock_is_not_passed_on_as_good(line)
     variant = Variant.parse(f"{line} / identity / whole / sgd:1e308")
     with pytest.raises(Diverged, match="clock"):
         simulate(Run(variant, problems["iso"](2, seed=0, L=1e3), clocks=1))
+
+
+@pytest.mark.parametrize("schedule", ["whole", "layerwise"])
+@pytest.mark.parametrize("line", ["asp / ps", "bsp / gossip:ring", "bsp / allreduce"])
+def test_a_problem_that_forgets_a_layer_is_told_so(line, schedule):
+    problem = problems["iso"](2, seed=0, layers=2)
+    gradient = problem.gradient
+    problem.gradient = lambda *args: (each for each in gradient(*args) if each != (READY, 1))
+    variant = Variant.parse(f"{line} / identity / {schedule} / sgd:0.25")
+    with pytest.raises(ProtocolError, match="READY for all of layers"):
+        simulate(Run(variant, problem, 3))
 
 
 @pytest.mark.filterwarnings("error")

@@ -184,9 +184,10 @@ def test_a_matrix_of_another_size_is_named(tmp_path):
     np.save(path, np.full((3, 3), 1 / 3))
     with pytest.raises(ConfigurationError, match=r"shape \(3, 3\), but 4 ranks need \(4, 4\)"):
         find(path).matrix(4)
-    np.save(path, np.array(["a", "b"]))
-    with pytest.raises(ConfigurationError, match="convert"):
-        find(path).matrix(2)
+    for no_numbers in (np.array(["a", "b"]), np.full((2, 2), 0.5 + 0j)):
+        np.save(path, no_numbers)
+        with pytest.raises(ConfigurationError, match="cannot be read: Cannot cast"):
+            find(path).matrix(2)
 
 
 def test_ranks_that_read_different_files_can_tell(tmp_path):

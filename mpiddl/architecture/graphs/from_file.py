@@ -43,7 +43,7 @@ class FromFile:
                 return self._whole(np.load(self.path, allow_pickle=False), n)
             with open(self.path, encoding="utf-8") as file:
                 rows = [(at, line.partition("#")[0].split()) for at, line in enumerate(file, 1)]
-        except (OSError, ValueError, EOFError) as error:
+        except (OSError, TypeError, ValueError, EOFError) as error:
             raise ConfigurationError(
                 f"the graph {self.path} cannot be read: {error}; every rank reads it, so it must "
                 "lie at that path on every host"
@@ -89,7 +89,7 @@ class FromFile:
         return numbers
 
     def _whole(self, rows: object, n: int) -> Matrix:
-        w = np.asarray(rows, dtype=np.float64)
+        w = np.asarray(rows).astype(np.float64, casting="same_kind")
         if w.shape != (n, n):
             raise ConfigurationError(
                 f"{self.path} holds a matrix of shape {w.shape}, but {n} ranks need ({n}, {n}): "
