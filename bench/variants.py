@@ -38,7 +38,7 @@ NAMED = {
     "ps-2": "bsp / ps:servers=2 / identity / whole",
     "ps-2-ef-sign": "bsp / ps:servers=2 / ef+sign / whole",
     "local-4-ps": "local:4 / ps / identity / whole",
-    "local-4-ps-qsgd": "local:4 / ps / qsgd:4 / whole",
+    "local-4-ps-2-qsgd": "local:4 / ps:servers=2 / qsgd:4 / whole",
     "ssp-3": "ssp:3 / ps:servers=2 / identity / whole",
     "ssp-3-ef-top-k": "ssp:3 / ps:servers=2 / ef+topk:0.1 / whole",
     "asp": "asp / ps:servers=2 / identity / whole",
@@ -54,17 +54,19 @@ NAMED = {
 DEFAULT = ("breast_cancer", "digits_mlp")
 TELLING = {  # of the default problems: the variants that --quick runs, and those of the default
     "breast_cancer": (
-        "bsp layerwise qsgd ef-top-k sign ef-sign local-4 ps-2 ssp-3 asp gossip-ring",
+        "bsp qsgd ef-top-k sign ef-sign local-4 ps-2 ssp-3 asp gossip-ring",
         " ".join(NAMED),
     ),
     "digits_mlp": (
         "bsp ef-top-k local-4 asp gossip-exponential",
-        "bsp layerwise fp16 qsgd top-k ef-top-k sign ef-sign local-4 local-4-ef-top-k ps-2 ssp-3 "
-        "asp asp-qsgd gossip-exponential choco",
+        "bsp layerwise fp16 ef-top-k ef-sign local-4 local-4-ef-top-k ps-2 ssp-3 asp asp-qsgd "
+        "gossip-exponential choco",
     ),
 }
-GRIDS = dict.fromkeys(DEFAULT, (0.3, 1.0, 3.0, 10.0))  # step sizes; the optimum belongs inside
-QUICK_GRIDS = {"breast_cancer": (0.3, 1.0, 3.0), "digits_mlp": (1.0, 3.0, 10.0)}
+GRIDS = {  # step sizes; the optimum belongs inside
+    "breast_cancer": (0.3, 1.0, 3.0, 10.0),
+    "digits_mlp": (1.0, 3.0, 10.0, 30.0),
+}
 RELATIVE = (0.01, 0.03, 0.1, 0.3, 1.0)  # for other problems, in units of 1/L
 STEPS = 48, 16  # gradients per worker, by default and in a hurry
 SEEDS = 5, 3  # of which the intervals of a table are made, the same
@@ -156,4 +158,5 @@ def grid_of(problem: Problem, quick: bool = False) -> tuple[float, ...]:
     """Return the step sizes that every variant of a table on `problem` is tried with."""
     scale = problem.constants.L or 1.0
     relative = tuple(float(f"{step / scale:.2g}") for step in RELATIVE)
-    return (QUICK_GRIDS if quick else GRIDS).get(problem.name, relative)
+    grid = GRIDS.get(problem.name, relative)
+    return grid[:-1] if quick else grid

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mpiddl.arrays import Array, namespace
+from mpiddl.comm.aside import Aside
 from mpiddl.comm.collectives import collective as chosen
 from mpiddl.comm.engine import Engine
 from mpiddl.errors import BufferMismatch, ConfigurationError
@@ -12,15 +13,17 @@ from mpiddl.errors import BufferMismatch, ConfigurationError
 __all__ = ["allreduce"]
 
 
-def allreduce(x: Array, comm: Any, op: str = "mean", collective: str = "halving_doubling") -> Array:
+def allreduce(
+    x: Array, comm: Any = None, op: str = "mean", collective: str = "halving_doubling"
+) -> Array:
     """Return the mean or the sum of `x` over all ranks; collective.
 
     Parameters
     ----------
     x : float32 or float64 array, any shape and layout
         Read only; shape and dtype are the same on every rank. Any layout gives the same result.
-    comm : MPICommunicator
-        The ranks.
+    comm : MPICommunicator or mpi4py.MPI.Intracomm or None
+        The ranks; None is COMM_WORLD. The first saves making one for every call.
     op : str
         "mean" or "sum".
     collective : str
@@ -38,6 +41,15 @@ def allreduce(x: Array, comm: Any, op: str = "mean", collective: str = "halving_
     ConfigurationError
         On all ranks, if they disagree on shape, dtype, `op` or `collective`, or one is unknown.
     """
+    if isinstance(comm, Aside):
+        return _allreduce(x, comm, op, str(collective))
+    from mpiddl.comm.mpi import opened  # only here: who has a communicator has MPI already
+
+    with opened(comm) as ours:
+        return _allreduce(x, ours, op, str(collective))
+
+
+def _allreduce(x: Array, comm: Any, op: str, collective: str) -> Array:
     dtype, shape = str(getattr(x, "dtype", type(x).__name__)), getattr(x, "shape", None)
     if hasattr(x, "mask"):  # which would be lost
         dtype = f"masked {dtype}"

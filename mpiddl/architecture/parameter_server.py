@@ -50,8 +50,7 @@ class ParameterServer(Described):
     Raises
     ------
     ConfigurationError
-        If `servers` is not a whole number of at least 0, or `down` is not a channel that can say
-        models.
+        If `servers` is not a whole number of at least 0, or `down` cannot say models.
     """
 
     servers: int = 0
@@ -66,6 +65,8 @@ class ParameterServer(Described):
                 f"ps needs a whole number of servers of at least 0, found {self.servers!r}: write "
                 "ps:servers=2, or ps where every rank works and serves"
             )
+        if "," in str(self.down):
+            raise ConfigurationError(f"down={self.down}: words here have one option at most")
         if parse_channel(str(self.down)).remembers:
             raise ConfigurationError(
                 f"servers answer with models, but {self.down} remembers displacements: say what "

@@ -24,6 +24,7 @@ breast_cancer.py, logistic_nonconvex.py, network.py, digits.py, digits_mlp.py.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -145,6 +146,10 @@ def problem(name: str, workers: int, seed: int = 0, **options: Any) -> Problem:
     except TypeError as error:
         if "unexpected keyword argument" not in str(error):
             raise
-        raise ConfigurationError(f"problem {name}: {error}") from error
+        known = inspect.signature(make).parameters  # of its own and of what it is built on
+        odd = ", ".join(option for option in options if option not in known)
+        raise ConfigurationError(
+            f"problem {name} has no option {odd or options}: its docstring names them all"
+        ) from error
     made.options = options
     return made

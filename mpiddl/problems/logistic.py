@@ -84,7 +84,10 @@ class Logistic(FiniteSum):
         BufferMismatch, ConfigurationError
             As `signed_rows` does.
         """
-        return cls(signed_rows(features, labels), workers, seed, **options)
+        made = cls(signed_rows(features, labels), workers, seed, **options)
+        given = {"features": np.array(features), "labels": np.array(labels)}
+        made.options = options | given  # ranks must agree on them
+        return made
 
     def _value(self, v: Array, x: Array) -> float:
         return logistic_loss.value(v, x)
