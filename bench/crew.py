@@ -10,39 +10,24 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bench.console import Progress
 from bench.jobs import Found, Job, Made, Outcome, digest, stale
+from bench.parts import Part, joined, named, short
 from bench.pool import dealt, simulated
-from bench.traces import Trace
 from bench.wrappers import watched
-from mpiddl.arrays import Array
-from mpiddl.errors import Diverged
-from mpiddl.ledger import Script, script_of
-from mpiddl.record import Curve
-from mpiddl.train import run
+from mpiddl.comm.engine import Engine
+from mpiddl.ledger import Script
+from mpiddl.train import program
 
 if TYPE_CHECKING:
     from mpiddl.comm.mpi import MPICommunicator
 
 __all__ = ["Crew"]
-
-
-@dataclass(frozen=True)
-class _Part:
-    """What one rank knows of a job; curve and services are known to the group's first rank."""
-
-    curve: Curve | None
-    diverged: bool
-    sent: int
-    received: int
-    digest: str
-    trace: Trace | None
-    services: Array | None
 
 
 class Crew:
@@ -131,11 +116,11 @@ class Crew:
         by_size: defaultdict[int, list[Job]] = defaultdict(list)
         for job in jobs:
             by_size[job.size].append(job)
-        parts: list[tuple[Job, _Part]] = []
+        parts: list[tuple[Job, Part]] = []
         for size, batch in sorted(by_size.items(), reverse=True):
             parts += self._side_by_side(size, batch)
         orders = [
-            (job.key, _short(part.services))
+            (job.key, short(part.services))
             for job, part in parts
             if stale(job.run) and part.curve is not None and part.services is not None
         ]
@@ -145,35 +130,45 @@ class Crew:
             for key, order in theirs
         }
         everyone = self._gather(title, [(job.key, part) for job, part in parts])
-        teams: defaultdict[Hashable, list[_Part]] = defaultdict(list)
+        teams: defaultdict[Hashable, list[Part]] = defaultdict(list)
         for theirs in everyone or ():
             for key, part in theirs:
                 teams[key].append(part)
-        return {key: _join(team) for key, team in teams.items()}, scripts
+        return {key: joined(team) for key, team in teams.items()}, scripts
 
-    def _side_by_side(self, size: int, jobs: Sequence[Job]) -> list[tuple[Job, _Part]]:
+    def _side_by_side(self, size: int, jobs: Sequence[Job]) -> list[tuple[Job, Part]]:
         """Run jobs of one size in groups; return what this rank knows of its own."""
         groups = self.comm.size // size
+        self.comm.agree(f"the runs on {size} ranks", named(jobs))
         if size == self.comm.size:
-            return [(job, self._one(job, self.comm)) for job in jobs]
+            return self._one_by_one(jobs, self.comm, 1)
         group = min(self.comm.rank // size, groups)  # whoever is left over waits in the last
-        self.comm.rendezvous()
         with self.comm.split(group) as part:
-            mine = jobs[group::groups] if group < groups else ()
-            return [(job, self._one(job, part, groups)) for job in mine]
+            return self._one_by_one(jobs[group::groups] if group < groups else (), part, groups)
 
-    def _one(self, job: Job, comm: MPICommunicator, groups: int = 1) -> _Part:
+    def _one_by_one(
+        self, jobs: Sequence[Job], comm: MPICommunicator, groups: int
+    ) -> list[tuple[Job, Part]]:
+        """Run jobs on `comm` as `mpiddl.run` does, but agree before and reconcile after them all.
+
+        Where 32 ranks share two cores, meeting takes as long as a short run.
+        """
+        done = [(job, self._one(job, comm, groups)) for job in jobs]
+        comm.reconcile()
+        return done
+
+    def _one(self, job: Job, comm: MPICommunicator, groups: int) -> Part:
         """Run one job on all ranks of `comm`; where nobody is late, no time is spent waiting."""
         planned = job.run if stale(job.run) else replace(job.run, compute=0.0)
         task, log = watched(planned) if job.watched else (planned, None)
         sent, received = comm.traffic.sent.bytes, comm.traffic.received.bytes
-        try:
-            result, diverged = run(task, comm), False
-        except Diverged as error:
-            result, diverged = error.result, True  # type: ignore[assignment]
+        engine = Engine(comm)
+        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so itself
+            result = engine.run(program(task, comm, engine))
+        diverged = result.diverged is not None
         trace = log.trace(comm.rank, result.x) if log is not None and not diverged else None
         self.progress.advance(groups)
-        return _Part(
+        return Part(
             result.curve,
             diverged,
             comm.traffic.sent.bytes - sent,
@@ -192,22 +187,3 @@ class Crew:
         everyone = self.comm.gather(mine)
         self.seconds[title] = time.perf_counter() - self._began
         return everyone
-
-
-def _short(services: Array) -> Mapping[tuple[int, int], np.ndarray[Any, np.dtype[np.int16]]]:
-    """Return a script in few bytes."""
-    return {place: np.array(order, np.int16) for place, order in script_of(services).items()}
-
-
-def _join(team: Sequence[_Part]) -> Made:
-    """Return what the ranks of one job, in order, know together."""
-    assert team[0].curve is not None
-    return Made(
-        team[0].curve,
-        team[0].diverged,
-        sum(part.sent for part in team),
-        sum(part.received for part in team),
-        tuple(part.digest for part in team),
-        tuple(part.trace for part in team if part.trace is not None),
-        team[0].services,
-    )

@@ -5,6 +5,7 @@ Which rank makes what is fixed beforehand, the longest jobs first, so nothing ha
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from collections.abc import Sequence
 from functools import partial
@@ -36,7 +37,7 @@ def simulated(job: Job) -> Made:
     curve, traffic = results[0].curve, [comm.traffic for comm in world.communicators]
     assert curve is not None
     del world
-    gc.collect()  # a world is full of cycles, and there are many ranks
+    _tidy()
     return Made(
         curve,
         diverged,
@@ -46,6 +47,14 @@ def simulated(job: Job) -> Made:
         tuple(trace for trace in traces if trace is not None),
         results[0].services if stale(job.run) else None,  # else they say nothing, at length
     )
+
+
+def _tidy() -> None:
+    """Give back the memory of a world: it is full of cycles, and there are many ranks."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:  # glibc keeps what is free, elsewhere it need not be asked
+        trim(0)
 
 
 def effort(run: Run) -> float:

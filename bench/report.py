@@ -132,13 +132,14 @@ class Report:
             yield "! the best step size is at the edge of the grid: a better one may lie outside"
         if any(row.staleness for row in self.rows):
             yield "late: clocks of the slowest worker that a pull missed under MPI, mean/most"
-            yield "      the order is chance, so these runs do not repeat under MPI, unless by replay DIR"
+            yield "      by chance: these runs repeat in the simulator only, with replay DIR"
         yield (
             f"ms: virtual, on {self.network.name}: {cost.alpha:.3g} s a message, "
             f"{cost.beta:.3g} s a byte"
         )
-        for entry, reason in self.made.left_out:
-            yield f"left out: {entry.name}: {reason}"
+        for reason in dict.fromkeys(reason for _, reason in self.made.left_out):
+            names = ", ".join(entry.name for entry, why in self.made.left_out if why == reason)
+            yield f"left out: {names}: {reason}"
 
     def save(self, machine: Mapping[str, Any]) -> None:
         """Write all files, if the command line names a folder."""

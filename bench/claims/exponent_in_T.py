@@ -28,7 +28,7 @@ __all__ = ["Decreasing", "Tuned"]
 
 LINE = "bsp / allreduce / identity / whole / sgd:{}"
 T_TUNED, FIRST_STEP = (64, 128, 256, 512), 0.1
-T_DECREASING, D = (16, 32, 64, 128, 256), 400
+T_DECREASING, D = (16, 32, 64, 128, 256), 1000
 
 
 @dataclass(frozen=True)

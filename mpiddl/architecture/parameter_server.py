@@ -5,8 +5,7 @@ Source  Li et al., "Scaling distributed machine learning with the parameter serv
         of deep networks from decentralized data", AISTATS 2017.  arXiv:1602.05629
 Paper   worker i:  push D_i;  x_i <- pull.      server:  x <- outer(x, what was pushed)
 Letters D_i `lane.delta` through the channel | x_i `lane.x` | x `Server.x`, a shard of the model
-Cost    per clock and worker one payload to each server and one answer, in rotation; none where
-        worker and server are one rank
+Cost    per clock and worker one payload to each server and one answer; none to the own rank
 Differs from the paper: a push is answered with the shard, so there is one pull per push. Every
 server has a part of every bucket: shards.py. What a push does: rounds.py if s = 0, arrivals.py.
 """

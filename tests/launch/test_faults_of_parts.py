@@ -250,16 +250,25 @@ def test_an_array_that_differs_on_one_rank_is_refused_on_all(end, what):
     assert job.err.count("mpiddl: error: ranks disagree") == 1, job.all
 
 
-ANY_NUMBER = ["bsp", "layerwise", "ef21", "local-4", "ps", "gossip-exponential", "choco"]
-ANY_NUMBER += ["asp / ps / ef+sign / whole", "ssp:1 / ps / identity / layerwise"]
-ANY_NUMBER += [
-    f"bsp / allreduce:{name} / identity / whole"
-    for name in ("ring", "torus", "tree", "double_tree", "recursive_doubling", "hierarchical")
+ANY_NUMBER = [
+    "bsp / allreduce / identity / layerwise",
+    "bsp / allreduce / diff+topk:0.1 / whole",
+    "local:4 / allreduce / ef+sign / whole",
+    "bsp / ps / identity / whole",
+    "asp / ps / ef+sign / whole",
+    "ssp:1 / ps / identity / layerwise",
+    "bsp / gossip:exponential,gamma=0.3 / diff+topk:0.1 / whole",
+    *(
+        f"bsp / allreduce:{name} / identity / whole"
+        for name in ("ring", "torus", "tree", "double_tree", "recursive_doubling", "hierarchical")
+    ),
+    *(
+        f"bsp / gossip:{graph} / identity / whole"
+        for graph in ("ring", "complete", "torus", "star", "path", "exponential")
+    ),
 ]
-ANY_NUMBER += [
-    f"bsp / gossip:{graph} / identity / whole" for graph in ("ring", "torus", "star", "path")
-]
-SERVERS = ["ps-2", "ssp-3", "asp"]
+SERVERS = [f"{sync} / ps:servers=2 / identity / whole" for sync in ("bsp", "ssp:3", "asp")]
+HYPERCUBE = "bsp / gossip:hypercube / identity / whole"
 
 
 def bench(ranks: int, *variants: str) -> Job:
@@ -270,7 +279,7 @@ def bench(ranks: int, *variants: str) -> Job:
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5, 6, 7])
 def test_bench_runs_every_architecture_on_any_number_of_ranks(ranks):
-    job = bench(ranks, *ANY_NUMBER, *SERVERS * (ranks > 2), *["gossip-hypercube"] * (ranks < 3))
+    job = bench(ranks, *ANY_NUMBER, *SERVERS * (ranks > 2), *[HYPERCUBE] * (ranks < 3))
     assert job.code == 0, job.all
     assert "left out" not in job.out, job.all
 
@@ -278,9 +287,9 @@ def test_bench_runs_every_architecture_on_any_number_of_ranks(ranks):
 @pytest.mark.parametrize(
     ("ranks", "variant", "said"),
     [
-        (3, "gossip-hypercube", "use 2 or 4 ranks"),
-        (6, "gossip-hypercube", "use 4 or 8 ranks"),
-        (2, "asp", "no rank for a worker"),
+        (3, HYPERCUBE, "use 2 or 4 ranks"),
+        (6, HYPERCUBE, "use 4 or 8 ranks"),
+        (2, SERVERS[2], "no rank for a worker"),
         (5, "bsp / allreduce:hierarchical:2 / identity / whole", "run on 4 or 6 ranks"),
     ],
 )
