@@ -72,24 +72,19 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     add("--grid", type=steps, metavar="A,B,..", help="step sizes; default: by problem")
     add("--seed", type=partial(whole, 0), default=0, metavar="N", help="default: 0")
     add("--seeds", type=partial(whole, 1), metavar="N", help="repetitions of a claim (8)")
-    names = "|".join(NETWORKS)
     add(
         "--network",
         type=reader(network),
         default="10gbe",
-        metavar=f"{names}|FILE|ALPHA,BETA",
+        metavar=f"{'|'.join(NETWORKS)}|FILE|ALPHA,BETA",
         help="of virtual time; default: %(default)s",
     )
     seconds = partial(number, "seconds")
     add("--compute", type=seconds, metavar="S", help="virtual seconds of a gradient; else measured")
     target = partial(number, "an f - f*")
     add("--target", type=target, metavar="F", help="the f - f* to reach; default: by table")
-    add(
-        "--claims",
-        type=reader(_claims),
-        metavar="all|none|NAME,..",
-        help="what is claimed; default: all",
-    )
+    names = "all|none|NAME,.."
+    add("--claims", type=reader(_claims), metavar=names, help="what is claimed; default: all")
     add("--quick", action="store_true", help="fewer variants, gradients, step sizes and seeds")
     add("--out", type=Path, metavar="DIR", help="write the results there, as JSON and a page")
 

@@ -139,13 +139,13 @@ class Table:
         ]
 
     def choose(self, found: Found) -> Choice:
-        """Return the step size of every variant with the least f - f* in its last quarter."""
+        """Return the step size of every variant with the least f - f* in its last eighth."""
         seed = self.terms.seed
 
         def late(entry: Entry, gam: float | None) -> float:
             outcome = found[self.key(entry, gam, seed)]
             losses = outcome.curve["loss"]
-            return inf if gap(outcome) == inf else float(losses[-(-3 * len(losses) // 4) :].mean())
+            return inf if gap(outcome) == inf else float(losses[7 * len(losses) // 8 :].mean())
 
         return {
             entry: min(entry.steps(self.grid), key=partial(late, entry)) for entry in self.entries

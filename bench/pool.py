@@ -20,7 +20,11 @@ from mpiddl.train import Run, program
 
 __all__ = ["dealt", "simulated"]
 
-USUAL = 8  # messages of a rank in an exchange without servers, about
+# About how many microseconds a rank of the simulator needs
+MESSAGE, USUAL = 20, 8  # for a message; messages of an exchange without servers
+SERVED = 45  # for a push, and the answer
+DECODED = 10  # for one gathered payload
+GRADIENT, ENTRY = 30, 0.1  # for a step, and for each entry of the vector
 
 
 def simulated(job: Job) -> Made:
@@ -58,11 +62,16 @@ def _tidy() -> None:
 
 
 def effort(run: Run) -> float:
-    """Return about how long `run` takes, in units of one message."""
-    variant, size = run.variant, run.ranks
+    """Return about how many microseconds the simulator needs for `run`."""
+    variant, size, architecture = run.variant, run.ranks, run.variant.architecture
     lanes = len(variant.schedule.plan(run.problem.layout, 8).buckets)
-    peers = (variant.architecture.servers or size) if variant.architecture.served else USUAL
-    return run.clocks * size * (lanes * peers + variant.sync.period)
+    exchange = float(MESSAGE * USUAL)
+    if architecture.served:
+        exchange = SERVED * (architecture.servers or size)
+    elif architecture.gradients and not variant.channel.compressor.linear:
+        exchange += DECODED * size
+    steps = variant.sync.period * (GRADIENT + ENTRY * run.problem.layout.size)
+    return run.clocks * size * (lanes * exchange + steps)
 
 
 def dealt(jobs: Sequence[Job], ranks: int) -> list[list[int]]:

@@ -94,6 +94,14 @@ def _tables(
     return tables, list(left_out.items())
 
 
+def _memory(comm: MPICommunicator) -> dict[str, Any]:
+    """Return the most memory that rank 0 and any other has held, on rank 0; collective."""
+    peaks = comm.gather(peak())
+    if peaks is None:
+        return {}
+    return {"peak_mb": {"rank 0": peaks[0], "others": max(peaks[1:], default=0.0)}}
+
+
 def run(options: Options) -> None:
     """Run all variants and claims; collective.
 
@@ -117,15 +125,13 @@ def run(options: Options) -> None:
         console, machine = opening(comm)
         with Progress(console) as progress:
             crew = Crew(comm, progress)
-            found = crew.make("step sizes", trials)
+            found = crew.make("claims and step sizes", [*tests, *trials])
             choices = told(comm, lambda: [table.choose(found) for table in tables])
             chosen = zip(tables, choices, strict=True)
             crew.make("variants", [job for table, choice in chosen for job in table.finals(choice)])
-            crew.make("claims", tests)
             progress.stage("report", 1)
-            peaks = comm.gather(peak())
-            if console is not None and peaks is not None:
-                machine["peak_mb"] = {"rank 0": peaks[0], "others": max(peaks[1:], default=0.0)}
+            machine |= _memory(comm)
+            if console is not None:
                 from bench.report import Made, Report
 
                 made = Made(tables, choices, left_out, budget, crew.found, crew.seconds)

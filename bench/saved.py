@@ -38,44 +38,23 @@ def contents(
 ) -> Iterator[tuple[str, Any]]:
     """Yield the path of every file inside the folder, and what it holds.
 
-    Parameters
-    ----------
-    options : Options
-        The command line.
-    machine : mapping
-        The header.
-    network : Preset
-        The network of virtual time.
-    tables : mapping
-        By problem: the table and its rows.
-    verdicts : sequence of Verdict
-        The claims.
-    found : Found
-        All outcomes.
+    `machine` is the header, `tables` are by problem, `network` is that of virtual time.
     """
-    place = {"name": network.name, **asdict(network.network)}
     run = {
         "problems": {name: _problem(*each) for name, each in tables.items()},
         "seed": options.seed,
         "seeds": options.seeds,
-        "network": place,
+        "network": {"name": network.name, **asdict(network.network)},
         "gradient_seconds": {name: each[0].terms.compute for name, each in tables.items()},
     }
     yield "machine.json", {**machine, "run": run}
-    every = [
-        curve
-        for table, rows in tables.values()
-        for row in rows
-        for curve in _curves(table, row, found)
-    ]
-    yield "curves.json", every
-    yield "table.json", [row.as_dict() for _, rows in tables.values() for row in rows]
+    every = [(table, row) for table, rows in tables.values() for row in rows]
+    yield "curves.json", [curve for each in every for curve in _curves(*each, found)]
+    yield "table.json", [row.as_dict() for _, row in every]
     yield "verdicts.json", [verdict.as_dict() for verdict in verdicts]
-    for name, (table, rows) in tables.items():
-        for row in rows:
-            if row.first.real is not None and stale(row.first.job.run):
-                replay = _replay(table, row, network)
-                yield f"replays/{replay_name(row.entry, name)}", replay
+    for table, row in every:
+        if row.first.real is not None and stale(row.first.job.run):
+            yield f"replays/{replay_name(row.entry, table.name)}", _replay(table, row, network)
 
 
 def replay_name(entry: Entry, problem: str) -> str:

@@ -22,6 +22,10 @@ __all__ = ["listed", "number", "plain_table", "short", "variants_table", "verdic
 
 STYLES = {Outcome.HOLDS: "green", Outcome.FAILS: "bold red", Outcome.UNDECIDED: "yellow"}
 WIDE = 92  # columns that give the columns of variants more air
+HEAD = (
+    *("\nvariant", "step\nsize ", "\n{f}", "\n95 %", "test\nacc.", "{B}\nsent ", "\n"),
+    *("ms to\ntarget", "{B} to\ntarget", "clocks\nlate"),
+)
 LONGEST = 21  # letters of a variant's name; the whole line stands below
 
 
@@ -63,16 +67,7 @@ def variants_table(rows: Sequence[Row], measure: str, width: int) -> Text:
         Columns that there are; it fits into 80, with less air.
     """
     unit, word = (1e6, "MB") if max(row.first.sent for row in rows) >= 1e6 else (1e3, "kB")
-    head = [
-        "\nvariant",
-        "step\nsize ",
-        f"\n{measure}",
-        "\n95 %",
-        "test\nacc.",
-        f"{word}\nsent ",
-        "\n",
-    ]
-    head += ["ms to\ntarget", f"{word} to\ntarget", "clocks\nlate"]
+    head = [title.format(f=measure, B=word) for title in HEAD]
     every = [_cells(row, unit) for row in rows]
     shown = [i for i in range(len(head)) if any(line[i] for line in every)]
     lines = [[line[i] for i in shown] for line in every]

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from mpiddl.recipes import recipes
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("mpiddl", "theory", "bench")
 PAGES = sorted(
@@ -129,6 +131,26 @@ def test_names_that_examples_import_exist(page: Path):
 def test_examples_in_docstrings_print_what_they_say(file: Path):
     module = importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
     assert not doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed
+
+
+def test_the_table_of_algorithms_has_every_recipe_as_the_rooms_compose_it():
+    block = re.search(
+        r"<!-- recipes -->(.*?)<!-- /recipes -->", (ROOT / "README.md").read_text(), re.S
+    )
+    rows = [row for row in (block[1] if block else "").splitlines() if "](mpiddl/recipes" in row]
+    told = {}
+    for row in rows:
+        name, *cells = (cell.strip() for cell in row.strip("| ").split(" | "))
+        told[re.findall(r"`(.*?)`", name)[0]] = cells
+    assert list(told) == list(recipes)
+    for name, (when, whom, words, theorems) in told.items():
+        parts = re.split(r"\s/\s", str(recipes[name]()))
+        written = [re.findall(r"`(.*?)`", cell) for cell in (when, whom, words)]
+        assert [written[0][0], written[1][0], written[2][0]] == parts[:3], name
+        assert set(written[2][1:]) <= set(parts[3:]), name
+        for theorem, file in re.findall(r"\[([\w-]+)\]\((theory/.*?)\)", theorems):
+            module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
+            assert theorem in {one.name for one in module.THEOREMS}, name
 
 
 def test_what_is_wrong_is_reported():

@@ -124,4 +124,4 @@ def test_any_number_of_ranks_will_do_and_what_cannot_run_is_told(ranks):
     )
     job = launch(ranks, [*BENCH, *few], 180)
     assert job.code == 0, job.all
-    assert ("left out: asp" in job.out) is (ranks == 1), job.all
+    assert ("2 servers leave no rank" in job.out) is (ranks == 1), job.all
