@@ -64,6 +64,8 @@ def verify(options: Options) -> None:
 
             assert theory is not None
             code = report(console, options.out, machine, theory, _judge(specs, found))
+            console.print("\n".join(_compared(found)), markup=False)
+            code = code or int(not all(outcome.same for outcome in found.values()))
     if code:
         raise SystemExit(code)
 
@@ -89,6 +91,15 @@ def _specs() -> dict[int, tuple[Spec, int]]:
             values = {field.name: getattr(real, field.name) for field in fields(Spec)}
             specs[index] = Spec(**values), min(real.seeds, SEEDS)
     return specs
+
+
+def _compared(found: Found) -> list[str]:
+    """Return how many runs are those of the simulator, and a line for each that is not."""
+    wrong = [outcome for outcome in found.values() if not outcome.same]
+    told = [
+        f"{len(found) - len(wrong)} of {len(found)} runs are those of the simulator, to the bit"
+    ]
+    return told + [f"{one.job.run.variant}: another is {one.differs}" for one in wrong]
 
 
 def _judge(specs: dict[int, tuple[Spec, int]], found: Found) -> list[Tried]:

@@ -11,7 +11,7 @@ from bench.html.records import Row, VerdictRecord
 __all__ = ["badge", "scrolling", "variants", "verdicts"]
 
 COLUMNS = (
-    ("variant", "when / with whom / in what words"),
+    ("variant", "when / with whom / in what words / in what order, if not as a whole"),
     ("workers", "workers, and servers besides them"),
     ("step", "step size, chosen from the grid; ! at its edge"),
     ("gap", "f - f* at the mean of the models or on the servers: mean, 95 % interval over seeds"),
@@ -79,7 +79,9 @@ def _style(row: Row) -> str | None:
 
 def _name(row: Row) -> Markup:
     star = element("span", "★ ", element("span", "best", class_="unseen"), class_="star")
-    rooms = " / ".join(part for part in (row.when, row.with_whom, row.words) if part)
+    order = row.variant.split(" / ")[3:4]  # in what order; as a rule in one piece
+    parts = (row.when, row.with_whom, row.words, *(part for part in order if part != "whole"))
+    rooms = " / ".join(part for part in parts if part)
     said = row.name.count("/") > 0  # the label is the line itself
     return element(
         "th",

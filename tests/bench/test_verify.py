@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from bench.jobs import Job
-from bench.verify import _judge, _read, _specs
+from bench.verify import _compared, _judge, _read, _specs
 from bench.verify_report import Entry, report, table
 from bench.verify_runs import Spec, arrays, build
 from mpiddl.errors import ConfigurationError
@@ -62,6 +62,16 @@ def test_a_gradient_that_is_scaled_is_noticed(simulated, monkeypatch, factor):
     monkeypatch.setattr(NonConvex, "_slope", scaled)
     (tried,) = _judge({index: (spec, SEEDS)}, simulated(jobs))
     assert "noise" in [stage.name for stage in tried.stages if not stage.ok]
+
+
+def test_a_run_that_is_not_that_of_the_simulator_is_named(simulated):
+    index = KINDS["gossip-consensus", None]
+    (outcome,) = simulated([Job(0, build(SPECS[index][0], 0))]).values()
+    same = replace(outcome, same=True)
+    assert _compared({0: same, 1: same}) == ["2 of 2 runs are those of the simulator, to the bit"]
+    told = _compared({0: same, 1: replace(outcome, same=False, differs="the column loss")})
+    assert told[0].startswith("1 of 2")
+    assert "the column loss" in told[1]
 
 
 def test_every_theorem_is_tried_and_every_trial_can_be_built():
