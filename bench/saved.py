@@ -1,7 +1,7 @@
 """The files of a bench: what each holds; rank 0 alone imports this.
 
 machine.json     where it ran, and under "run" what was asked for
-curves.json      every simulated run, and those under MPI: one list per column
+curves.json      every run of the tables, simulated and under MPI: one list per column
 table.json       the rows of all tables
 verdicts.json    the claims, with what there is to draw
 replays/*.json   asynchronous runs under MPI: whom the servers took in, and when

@@ -133,7 +133,7 @@ def trace(options: Options) -> None:
     Raises
     ------
     ConfigurationError
-        If the variant cannot run, the network or the file is none.
+        If the variant cannot run, no such network is known, or the file cannot be written.
     """
     from mpiddl.comm.mpi import MPICommunicator  # only here: what is above needs no MPI
 

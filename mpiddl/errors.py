@@ -5,7 +5,7 @@ MpiddlError
 ├── BufferMismatch       a buffer has the wrong shape, dtype, layout or device
 ├── ProtocolError        a message that cannot be: a bug in mpiddl, please report it
 ├── Deadlock             every simulated rank waits: lists who waits for what
-└── Diverged             a loss or a displacement is not finite: the curve so far is kept
+└── Diverged             a displacement or a model is not finite: the curve so far is kept
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Result:
     `x` (d,) is its model, the start on a rank that only serves; `curve` is None on ranks other than
     0, `diverged` is None or the (rank, clock) in which a number that is not finite was met first.
     `services` has a row per push that a server took in, with the columns `mpiddl.ledger.FIELDS`;
-    None on ranks other than 0.
+    None on ranks other than 0, and where no server holds the model.
     """
 
     x: Array

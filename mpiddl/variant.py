@@ -5,7 +5,7 @@
 
 `Variant.parse` reads that line and `str` prints it. The seats are written INNER>OUTER, as in
 ``sgd:0.1>sgd:1`` or ``none>sgd:0.1``; a lone ``sgd:0.1`` takes the natural seat: the outer one
-where gradients travel (one step a clock, all-reduce, no memory), else the inner one.
+where gradients travel (one step a clock, no gossip, no memory), else the inner one.
 """
 
 from __future__ import annotations

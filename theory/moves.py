@@ -1,6 +1,6 @@
 """Moves over time: from a one-step inequality to a bound after T steps.
 
-Each move states the closed form that it uses; `theory.lemmas` proves each closed form once, by
+Each move states the closed form that it uses; `theory.identities` proves each closed form once, by
 induction. Coefficients of the one-step inequality are places to mutate.
 """
 

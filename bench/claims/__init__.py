@@ -1,6 +1,6 @@
 """Claims: one sentence a file that can be doubted, the runs that test it, and how they are judged.
 
-A claim says which runs it needs (`jobs`, on every rank) and what came out of them means (`judge`,
+A claim says which runs it needs (`jobs`, on every rank) and judges what came out of them (`judge`,
 on rank 0, which alone imports sympy and scipy). What it claims and what it runs are separate
 fields, so that a test can break the one and keep the other: every claim has such a control.
 

@@ -8,7 +8,8 @@
 
 An architecture opens one exchange per lane, at a station: one rank's side of that lane. It knows
 channels and optimizers only by their protocols. Reading order: allreduce.py; parameter_server.py
-and its parts, shards.py, worker.py, server.py, rounds.py, arrivals.py; topology.py, gossip.py.
+and its parts, shards.py, worker.py, server.py, rounds.py, arrivals.py; topology.py, graphs/,
+mixing.py, gossip.py, gossip_exchange.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a step size is multiplied with as time goes by, as in ``0.1@warmup:20@cosine:200``.
+"""What a step size is multiplied by as time goes by, as in ``0.1@warmup:20@cosine:200``.
 
 | text       | factor at time t = 0, 1, ..         | source                                   |
 |------------|-------------------------------------|------------------------------------------|

@@ -9,7 +9,7 @@ Cost    m and one scratch vector (b,)
 Quality a step gam moves x as far as a step gam / (1 - beta) of plain SGD
 Differs from the paper: Polyak's m is x_t - x_{t-1}, so his includes gam; with a constant step the
 two are the same. In the inner seat every worker keeps its own m, which agreements do not touch.
-Nothing else in mpiddl keeps a momentum: it counts twice only where both seats are given one, as in
+Only optimizers keep a momentum: it counts twice only where both seats are given one, as in
 momentum:0.1>momentum:1, which is SlowMo (Wang et al. 2020, arXiv:1910.00643) and shows in the text.
 """
 

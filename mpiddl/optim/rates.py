@@ -1,6 +1,6 @@
 """Step sizes over time. `schedule` is reserved for communication; these are `rates`.
 
-A rate is a number, or a number and factors that it is multiplied with (factors.py):
+A rate is a number, or a number and factors that it is multiplied by (factors.py):
 
     0.1                        the same at all times
     0.1@warmup:20@cosine:200   grows for 20 steps, is 0 after 200
@@ -31,7 +31,7 @@ class Rate:
     base : float
         Above 0 and finite.
     factors : tuple of Factor
-        What it is multiplied with.
+        What it is multiplied by.
 
     Raises
     ------

@@ -10,7 +10,7 @@ Letters A_i `matrices` (n, d, d) | b_i `centres` (n, d) | noise and shifts s_i: 
 Exact   L and mu over all f_i by eigenvalues (bez: 69/2 and 1/2; f itself 103/6 and 7/6);
         x* = (sum A_i)^-1 sum A_i b_i. heterogeneity2 grows with |x|: zeta2 is unknown for n > 1
 Use     heta: H local steps of gradient descent converge to the x with sum M_i x = sum M_i b_i,
-        M_i = I - (I - gam A_i)^H, which is not x* (local-gd-bias).
+        M_i = I - (I - gam A_i)^H, which is not x*.
         bez: the largest entry alone, without a memory of the rest, makes x grow by
         1 + 11 gam/6 a step (ef-sgd-nonconvex, negative control).
 Source  Beznosikov, Horvath, Richtarik & Safaryan, "On biased compression for distributed

@@ -7,8 +7,8 @@ Letters a `_spectrum` (d,) | c `_width` | noise and shifts s_i: synthetic.py
 Exact   L = max a, mu = 0 (convex, flat far out); the minimum is 0 at 0 alone
         G2 = sum_j (a_j c)^2 + sigma2 + zeta2 bounds (1/n) sum E|g_i|^2 everywhere, and far out it
         is attained: the shifts add up to nothing, so there is no cross term
-Use     theorems that bound the second moment (pr-sgd, ssp-regret), and local-sgd-convex-iid: where
-        it is flat, local models drift apart as fast as that theorem allows
+Use     local-sgd-convex-iid: where it is flat, local models drift apart as fast as that theorem
+        allows
 """
 
 from __future__ import annotations

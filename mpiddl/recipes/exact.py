@@ -56,7 +56,7 @@ def ddp(rate: float | str = 0.1, size: str = "25MB") -> Variant:
 
 @recipes.register("large_minibatch")
 def large_minibatch(rate: float | str = "0.1@warmup:20", beta: float = 0.9) -> Variant:
-    """S-SGD with momentum and a warm-up; its rate grows in proportion to the workers.
+    """S-SGD with momentum and a warm-up; choose its rate in proportion to the workers.
 
     Goyal et al., "Accurate, large minibatch SGD", 2017.  arXiv:1706.02677
     """

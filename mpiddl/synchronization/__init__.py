@@ -1,11 +1,11 @@
 """Room 1, when: how many steps a worker takes before it speaks, and whom it then waits for.
 
-| text      | variant | a clock is | a pull returns when all contributions are in of            |
-|-----------|---------|------------|-------------------------------------------------------------|
-| `bsp`     | BSP     | one step   | this clock, of all whom the architecture listens to         |
-| `local:H` | Local   | H steps    | the same                                                    |
-| `ssp:s`   | SSP     | one step   | the clocks up to s before this one; `ssp:0` is BSP          |
-| `asp`     | ASP     | one step   | whoever has come                                            |
+| text      | variant | a clock is | a pull waits for the contributions of                   |
+|-----------|---------|------------|---------------------------------------------------------|
+| `bsp`     | BSP     | one step   | this clock, from all to whom the architecture listens   |
+| `local:H` | Local   | H steps    | the same                                                |
+| `ssp:s`   | SSP     | one step   | the clocks up to s before this one; `ssp:0` is BSP      |
+| `asp`     | ASP     | one step   | nobody else: it brings what has come                    |
 
 A synchronization never sees a message: it only says how many steps make a clock and which clock
 the exchange must have reached. Where nothing may be missing (staleness 0) the contributions of a

@@ -1,7 +1,8 @@
 """The theorems, one family a file; a file is found by its `THEOREMS`.
 
-Read `bsp` first, then `local_sgd`, `gossip`, `error_feedback`, `unbiased`, `ef21`.
-`gd` is proved by a certificate; in `sampling` the noise is that of real data.
+Read `bsp` first, then `local_sgd`, `local_sgd_convex`, `gossip`, `error_feedback`, `ef_convex`,
+`unbiased`, `ef21`, `delayed`. `gd` is proved by a certificate; in `sampling` the noise is that of
+real data.
 """
 
 from __future__ import annotations

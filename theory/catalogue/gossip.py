@@ -1,4 +1,4 @@
-"""Gossip: workers average with their neighbours, X <- W X, W symmetric and doubly stochastic."""
+"""Gossip: workers average with their neighbours, X <- W X, W doubly stochastic."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """2-D torus: sums travel along the rows, then along the columns, and back along the rows.
 
-Idea    The ranks are a grid: rows of g neighbours, N = n / g columns' length. Reduce-scatter in
+Idea    The ranks are a grid: rows of g neighbours, columns of N = n / g ranks. Reduce-scatter in
         every row by a ring leaves a rank the row's sum of one block; the ranks of a column hold
         the same block and sum it by a ring all-reduce; the blocks travel around the rows again.
         g is the largest divisor of n up to its root: as square as possible, whatever machines the
