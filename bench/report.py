@@ -132,7 +132,7 @@ class Report:
             yield "! the best step size is at the edge of the grid: a better one may lie outside"
         if any(row.staleness for row in self.rows):
             yield "late: clocks of the slowest worker that a pull missed under MPI, mean/most"
-            yield "      by chance: these runs repeat in the simulator only, with replay DIR"
+            yield "      by chance: under MPI they do not repeat; replay DIR makes them again"
         yield (
             f"ms: virtual, on {self.network.name}: {cost.alpha:.3g} s a message, "
             f"{cost.beta:.3g} s a byte"
