@@ -36,7 +36,9 @@ def said(compressor, x, turn):
 
 
 def test_every_compressor_is_compared():
-    ours = {one for one in map(compressors.__getitem__, compressors) if compressors.room in str(one)}
+    ours = {
+        one for one in map(compressors.__getitem__, compressors) if compressors.room in str(one)
+    }
     assert ours == {type(make(8)) for make, _ in CASES.values()}  # an example may have registered
 
 
