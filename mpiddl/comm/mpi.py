@@ -129,16 +129,17 @@ class MPICommunicator(Aside):
         return device, datatype
 
     def iallreduce(self, x: Array) -> Request:
-        """Sum `x` (b,) over all ranks in place, by MPI itself: opaque, so not counted.
-
-        MPI matches these by order, not by tag: start them in the same order on all ranks.
-        """
+        """Sum `x` (b,) in place by MPI itself, uncounted; matched by order, so start all alike."""
         require_target(x)
         if device_of(x) is not None or TYPES.get(x.dtype, MPI.BYTE) == MPI.BYTE:
             raise BufferMismatch(f"MPI sums NumPy float32/64 and int32/64, found {x.dtype}")
         total = Outgoing("MPI's all-reduce", self._raw)
         self._transfers.watch(self._raw.Iallreduce(MPI.IN_PLACE, [x, TYPES[x.dtype]]), total)
         return total
+
+    def native_sum(self, x: Array) -> None:
+        """Sum `x` (b,) in place by MPI's own blocking call, uncounted; collective."""
+        self._raw.Allreduce(MPI.IN_PLACE, x)
 
     def add(self, target: Array, other: Array) -> Request:
         """Add `other` to `target` in place; both on one device, else BufferMismatch."""
