@@ -12,8 +12,8 @@ import numpy as np
 from bench.jobs import Job, Made
 from bench.traces import Trace
 from mpiddl.arrays import Array
+from mpiddl.curve import Curve
 from mpiddl.ledger import script_of
-from mpiddl.record import Curve
 
 __all__ = ["Part", "joined", "named", "short"]
 

@@ -78,7 +78,7 @@ def _lane(architecture: Hashable, compressor: Any, b: int, w: int, n: int) -> Ev
     if payload is None:
         return None
     if isinstance(architecture, Gossip):
-        messages = edges(architecture.matrix(n))  # one for each weight off the diagonal of W
+        messages = edges(architecture.matrices(n)[0])  # one for each weight off the diagonal of W
         return Evaluated(messages, messages * payload, 0.0)
     if isinstance(architecture, ParameterServer):
         return _served(architecture, compressor, b, w, n)

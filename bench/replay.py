@@ -17,8 +17,8 @@ from bench.jobs import SENT, TIMED
 from bench.networks import Preset, is_file, preset, read
 from bench.options import Options
 from bench.replays import Recorded, load_all
+from mpiddl.curve import COLUMNS, Curve
 from mpiddl.errors import Diverged
-from mpiddl.record import COLUMNS, Curve
 from mpiddl.train import Run, simulate
 
 if TYPE_CHECKING:

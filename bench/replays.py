@@ -17,10 +17,10 @@ import numpy as np
 from bench.html.records import Numbers, build
 from bench.networks import Preset
 from mpiddl.comm.simulated import Network
+from mpiddl.curve import COLUMNS, Curve
 from mpiddl.errors import ConfigurationError, MpiddlError
 from mpiddl.ledger import FIELDS, Service, script_of
 from mpiddl.problems import problem
-from mpiddl.record import COLUMNS, Curve
 from mpiddl.train import Run
 from mpiddl.variant import Variant
 

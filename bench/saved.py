@@ -23,7 +23,7 @@ from bench.predict import per_clock
 from bench.rows import Row
 from bench.variants import Entry
 from bench.verdict import Verdict
-from mpiddl.record import COLUMNS, Curve
+from mpiddl.curve import COLUMNS, Curve
 
 __all__ = ["contents", "replay_name"]
 

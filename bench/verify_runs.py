@@ -18,6 +18,7 @@ from bench.wrappers import FrozenNoise, Scattered, SharedNoise
 from mpiddl.architecture import Architecture
 from mpiddl.architecture.allreduce import AllReduce
 from mpiddl.architecture.gossip import Gossip
+from mpiddl.architecture.topology import Matrix
 from mpiddl.arrays import Array
 from mpiddl.compression import Channel
 from mpiddl.optim import Seats
@@ -67,12 +68,12 @@ class Spec:
 class Lopsided(Gossip):
     """Broken: worker 0 of a ring keeps twice its share, so the columns of W do not add up to 1."""
 
-    def matrix(self, n: int) -> Any:
-        """Return W (n, n)."""
-        w = super().matrix(n)
+    def matrices(self, n: int) -> tuple[Matrix, ...]:
+        """Return W (n, n), alone."""
+        (w,) = super().matrices(n)
         w[0, 0] += 1.0
         w[0] /= w[0].sum()
-        return w
+        return (w,)
 
     def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
         """Accept it: that is the point."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -11,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from mpiddl.arrays import Array
+from mpiddl.curve import Curve
 from mpiddl.errors import ConfigurationError
-from mpiddl.ledger import Script, can_be_followed
+from mpiddl.ledger import Script
 from mpiddl.problems import Problem
 from mpiddl.problems.base import number, whole
-from mpiddl.record import Curve
 from mpiddl.variant import Variant
 
 __all__ = ["Result", "Run"]
@@ -27,8 +26,8 @@ class Result:
 
     `x` (d,) is its model, the start on a rank that only serves; `curve` is None on ranks other than
     0, `diverged` is None or the (rank, clock) in which a number that is not finite was met first.
-    `services` has a row per push that a server took in, with the columns `mpiddl.ledger.FIELDS`;
-    None on ranks other than 0, and where no server holds the model.
+    `services` has a row for everything that was taken in, with the columns `mpiddl.ledger.FIELDS`;
+    None on ranks other than 0, and where no server holds the model and nothing is left to chance.
     """
 
     x: Array
@@ -55,11 +54,11 @@ class Run:
         Seconds that pass with one gradient, besides its own: a number, or a function of worker
         and step; virtual in the simulator.
     script : mapping or None
-        The order in which servers take in what workers say, from `mpiddl.ledger.script_of` of an
-        earlier run; None: as it comes.
+        What the moment decided in an earlier run, from `mpiddl.ledger.script_of`; None: as it
+        comes.
     ends : tuple of int or None
         Number of clocks of each worker, at most `clocks`, where some end before the others; only
-        where servers hold the model.
+        where servers hold the model, or clocks may be missing.
     """
 
     variant: Variant
@@ -82,47 +81,33 @@ class Run:
 
     def check(self, size: int) -> None:
         """Raise ConfigurationError if this cannot run on `size` ranks; pure."""
-        served = self.variant.architecture.served
         whole("clocks", self.clocks, 1)
         if not callable(self.compute):
             number("compute", self.compute)
         if self.ends is not None:
-            self._check_ends(self.ends, served)
+            self._check_ends(self.ends)
         if self.script is not None:
-            self._check_script(self.script, served)
+            self._check_script(self.script)
         if self.every is not None:
             whole("every", self.every, 1)
         self.variant.check(self.problem, size)
 
-    def _check_script(self, script: Script, served: bool) -> None:
-        architecture: Any = self.variant.architecture
-        if not served:
+    def _check_script(self, script: Script) -> None:
+        variant, problem = self.variant, self.problem
+        if not variant.left_to_chance:
             raise ConfigurationError(
-                f"{architecture} has no server that could follow a script: leave it out, or use ps"
+                f"{variant} leaves nothing to chance, so it follows no script: leave it out"
             )
-        problem, clocks = self.problem, Counter(dict(enumerate(self.all_clocks)))
-        plan = self.variant.schedule.plan(problem.layout, np.dtype(problem.dtype).itemsize)
-        remedy = "take it from a run of the same variant, with the same workers and clocks"
-        orders = []
-        for bucket in plan.buckets:
-            for shard in architecture.shards(bucket.span, self.ranks):
-                orders.append(script.get((bucket.index, shard.server), ()))
-                if Counter(orders[-1]) != clocks:
-                    raise ConfigurationError(
-                        f"the script of lane {bucket.index} on server {shard.server} is not for "
-                        f"clocks {self.all_clocks}: {remedy}"
-                    )
-        if not can_be_followed(orders, self.all_clocks, self.variant.sync.at_least):
-            raise ConfigurationError(
-                f"under {self.variant.sync} workers and servers that follow the script would wait "
-                f"for each other for ever: {remedy}"
-            )
+        plan = variant.schedule.plan(problem.layout, np.dtype(problem.dtype).itemsize)
+        spans = [bucket.span for bucket in plan.buckets]
+        variant.architecture.check_script(script, spans, self.ranks, self.all_clocks, variant.sync)
 
-    def _check_ends(self, ends: tuple[int, ...], served: bool) -> None:
-        if not served:
+    def _check_ends(self, ends: tuple[int, ...]) -> None:
+        variant = self.variant
+        if not variant.architecture.served and not variant.left_to_chance:
             raise ConfigurationError(
-                f"{self.variant.architecture} waits for everyone, so no worker can end before the "
-                "others: use ps"
+                f"{variant.sync} / {variant.architecture} waits for everyone, so no worker can end "
+                "before the others: use ps, or asp"
             )
         found = [whole("ends", end, 1) for end in ends]
         if len(found) != self.problem.workers or max(found) != self.clocks:

@@ -1,14 +1,14 @@
-"""What servers note: whom they took in, in which order, and how old was what they gave.
+"""What ranks note: whom they took in, in which order, and how old was what they read.
 
-Under an asynchronous run the order in which a server takes in what workers say is the only thing
-that does not follow from the seed. It is written down here, so the run can be made again.
+In an asynchronous run some things do not follow from the seed, such as the order in which a server
+takes in what workers say. Each is a choice of the moment, noted here as a number where it was made,
+so the run can be made again: a place that follows its choices of last time does what it did.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from math import inf
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -18,31 +18,35 @@ from mpiddl.comm import Communicator
 from mpiddl.comm.collectives import naive
 from mpiddl.comm.engine import Task
 
-__all__ = ["FIELDS", "Ledger", "Script", "Service", "Witness", "can_be_followed", "script_of"]
+__all__ = ["FIELDS", "Ledger", "Script", "Service", "Witness", "script_of"]
 
 Script: TypeAlias = Mapping[tuple[int, int], Sequence[int]]
 
 
 class Service(NamedTuple):
-    """One push that a server took in, and the pull that answered it.
+    """One thing that was taken in; on a server, a push, and the pull that answered it.
 
     Parameters
     ----------
-    lane, server : int
-        The bucket, and the number of the shard's server.
+    lane, place : int
+        The bucket, and where in it: the number of the shard's server; without servers the rank,
+        or what the architecture counts by.
+    choice : int
+        What only the moment decided, in the words of the architecture: whose push a server took in.
     worker, clock : int
         Who spoke, and of which of its clocks.
     delay : int
-        Pushes that the server took in between the pull at which the worker took its gradient and
-        this push: tau of the theorems.
+        What the place took in between the pull at which the worker took its gradient and this
+        push: tau of the theorems.
     staleness : int
-        Clocks of the slowest worker that were missing in the answer.
+        Clocks of the slowest worker that were missing in what was then read; -1: nothing was read.
     up_bytes, down_bytes : int
-        Sizes of push and pull; 0 where worker and server are one rank.
+        Sizes of push and pull; 0 where nothing travelled.
     """
 
     lane: int
-    server: int
+    place: int
+    choice: int
     worker: int
     clock: int
     delay: int
@@ -55,21 +59,28 @@ FIELDS = Service._fields
 
 
 class Ledger:
-    """The services of one rank, in the order in which pushes were taken in."""
+    """The services of one rank, in the order in which things were taken in."""
 
     def __init__(self) -> None:
         self.rows: list[list[int]] = []
 
     def take_in(
-        self, lane: int, server: int, worker: int, clock: int, delay: int, up_bytes: int
+        self,
+        lane: int,
+        place: int,
+        choice: int,
+        worker: int,
+        clock: int,
+        delay: int = 0,
+        up_bytes: int = 0,
     ) -> list[int]:
-        """Note a push; return its row, to be completed by `answer`."""
-        self.rows.append([lane, server, worker, clock, delay, -1, up_bytes, 0])
+        """Note what is taken in; return its row, to be completed by `answer`."""
+        self.rows.append([lane, place, choice, worker, clock, delay, -1, up_bytes, 0])
         return self.rows[-1]
 
     def answer(self, row: list[int], staleness: int, down_bytes: int) -> None:
-        """Note the pull that answers a push."""
-        row[5], row[7] = staleness, down_bytes
+        """Note what was read then."""
+        row[6], row[8] = staleness, down_bytes
 
     def collect(self, comm: Communicator) -> Task[np.ndarray[Any, np.dtype[np.int64]] | None]:
         """Bring the rows of all ranks to rank 0: int64 (services, len(FIELDS)), rank by rank."""
@@ -90,10 +101,9 @@ class Ledger:
 
 
 class Witness(Protocol):
-    """What a server reports to: who speaks how often, what it holds, whom it served.
+    """What an exchange reports to: who speaks how often, what a server holds, what was taken in.
 
-    `clocks` has the number of clocks of each worker; `script` the order in which to take in what
-    they say, or None.
+    `clocks` has the number of clocks of each worker; `script` the choices to follow, or None.
     """
 
     clocks: tuple[int, ...]
@@ -105,44 +115,8 @@ class Witness(Protocol):
 
 
 def script_of(services: np.ndarray[Any, np.dtype[np.int64]]) -> Script:
-    """Return by (lane, server) the workers in the order in which they were taken in."""
+    """Return by (lane, place) the choices that were made there, in order."""
     script: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    for lane, server, worker in services[:, :3].tolist():
-        script[lane, server].append(worker)
+    for lane, place, choice in services[:, :3].tolist():
+        script[lane, place].append(choice)
     return dict(script)
-
-
-def can_be_followed(
-    orders: Sequence[Sequence[int]], clocks: Sequence[int], at_least: Callable[[int], int]
-) -> bool:
-    """Return whether servers that take in pushes in these `orders` let every worker end.
-
-    Parameters
-    ----------
-    orders : sequence of sequence of int
-        By lane and server: the workers, each as often as it has clocks.
-    clocks : sequence of int
-        Number of clocks of each worker.
-    at_least : callable
-        From a clock to the clock of everyone that must be in before it is answered.
-    """
-    said = [1] * len(clocks)  # pushes of each worker: the first waits for nobody
-    heard = [[0] * len(clocks) for _ in orders]
-    left = [list(reversed(order)) for order in orders]
-    moved = True
-    while moved:
-        moved, slowest = False, []
-        for order, counts in zip(left, heard, strict=True):
-            while order and counts[order[-1]] < said[order[-1]]:
-                counts[order.pop()] += 1
-                moved = True
-            slowest.append(
-                min((c for c, end in zip(counts, clocks, strict=True) if c < end), default=inf)
-            )
-        for worker, end in enumerate(clocks):
-            due = at_least(said[worker] - 1)
-            answers = (counts[worker] == said[worker] for counts in heard)
-            if said[worker] < end and all(answers) and due < min(slowest, default=inf):
-                said[worker] += 1
-                moved = True
-    return not any(left)

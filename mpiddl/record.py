@@ -4,15 +4,15 @@ Taking a snapshot copies x and reads two counters; nothing is sent, so measuring
 synchronises a run. The evaluation after the last clock uses uncounted messages.
 
 Where servers hold the agreed model, it is theirs that is measured: they report each piece of it at
-the moment when it has taken in what belongs to a clock. Otherwise it is the mean of the workers'.
+the moment when it has taken in what belongs to a clock. Otherwise it is the mean of the workers':
+after the same clock, or, where some may be ahead of others, at the moment when all together have
+made as many clocks as if each had made this one.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import isfinite, nan
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,43 +21,11 @@ from mpiddl.arrays import Array, on_host
 from mpiddl.comm import Communicator
 from mpiddl.comm.collectives import naive
 from mpiddl.comm.engine import Task
+from mpiddl.curve import Curve, measure
 from mpiddl.ledger import Ledger, Script
 from mpiddl.problems import Problem
 
-__all__ = ["COLUMNS", "Curve", "Recorder"]
-
-COLUMNS = (
-    "clock",  # agreements so far
-    "step",  # gradients per worker so far
-    "seconds",  # wall or virtual: on rank 0, or until the last server had its piece
-    "bytes",  # sent so far by all ranks together
-    "messages",  # the same
-    "loss",  # f at the agreed model, or at the mean of the models
-    "grad_norm2",  # |grad f|^2 there
-    "consensus2",  # mean over workers of |x_i - that|^2
-    "distance2",  # |that - x*|^2, NaN where x* is unknown
-    "accuracy",  # share of held-out samples that it gets right, NaN where there are none
-)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """What a run looked like from afar: one row per snapshot, one column per name in COLUMNS."""
-
-    rows: tuple[tuple[float, ...], ...]
-
-    def __getitem__(self, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-        if column not in COLUMNS:
-            raise KeyError(f"no column {column!r}; there are: {', '.join(COLUMNS)}")
-        index = COLUMNS.index(column)
-        return np.array([row[index] for row in self.rows], dtype=np.float64)
-
-    def as_dict(self) -> dict[str, list[float | None]]:
-        """Return the columns as lists, None in place of numbers that are not finite."""
-        return {
-            name: [value if isfinite(value) else None for value in column]
-            for name, column in zip(COLUMNS, zip(*self.rows, strict=True), strict=True)
-        }
+__all__ = ["Recorder"]
 
 
 class _Mark(NamedTuple):
@@ -133,7 +101,9 @@ class Recorder:
         sent = comm.traffic.sent
         self._marks[clock] = _Mark(comm.now(), sent.bytes, sent.messages)
 
-    def evaluate(self, problem: Problem, comm: Communicator, period: int) -> Task[Curve | None]:
+    def evaluate(
+        self, problem: Problem, comm: Communicator, start: Callable[[int], int], apart: bool
+    ) -> Task[Curve | None]:
         """Evaluate all snapshots together; the curve is returned on rank 0.
 
         Parameters
@@ -142,10 +112,14 @@ class Recorder:
             Gives loss and gradient.
         comm : Communicator
             Uncounted; sums are made in rank order, so they are the same in every world.
-        period : int
-            Steps per clock.
+        start : callable
+            From a clock to the steps before it.
+        apart : bool
+            Whether workers may be at different clocks at one moment.
         """
-        models = self._own_models(problem.layout.size)
+        moments = (yield from self._moments(comm)) if apart else None
+        shown = self.due_clocks if moments is None else self._had(moments)
+        models = self._own_models(problem.layout.size, shown)
         agreed = self._own_pieces(problem.layout.size) if self.served else models.copy()
         yield from naive.allreduce(comm, agreed.reshape(-1))
         if not self.served:
@@ -153,11 +127,11 @@ class Recorder:
         sums = np.zeros((3, len(self.due_clocks)))
         if self.own_clocks >= 0:
             sums[0] = ((models - agreed) ** 2).sum(axis=1) / len(self.clocks)
-        marks = [_latest(clock, self._marks, _NOTHING) for clock in self.due_clocks]
+        marks = [_latest(clock, self._marks, _NOTHING) for clock in shown]
         sums[1:] = np.array([mark[1:] for mark in marks], dtype=np.float64).T
         sums[1:] -= sums[1:, :1]  # a communicator may have served runs before this one
         yield from naive.allreduce(comm, sums.reshape(-1))
-        seconds = np.array([mark.seconds for mark in marks])
+        seconds = np.array([mark.seconds for mark in marks]) if moments is None else moments
         if self.served:
             seconds = yield from self._latest_server(comm)
         if comm.rank != 0:
@@ -165,16 +139,35 @@ class Recorder:
         rows = []
         for row, clock in enumerate(self.due_clocks):
             consensus2, *sent = map(float, sums[:, row])
-            loss, gradient, distance, accuracy = _measure(problem, agreed[row])
-            when = (float(clock), float(clock * period), float(seconds[row] - seconds[0]))
+            loss, gradient, distance, accuracy = measure(problem, agreed[row])
+            when = (float(clock), float(start(clock)), float(seconds[row] - seconds[0]))
             rows.append((*when, *sent, loss, gradient, consensus2, distance, accuracy))
         return Curve(tuple(rows))
 
-    def _own_models(self, d: int) -> Array:
-        """Return the snapshots of this worker (due, d); zeros on a rank that only serves."""
+    def _moments(self, comm: Communicator) -> Task[Array]:
+        """Return the moments (due,) at which workers have made the clocks due, as seen by marks."""
+        marks = np.zeros((len(self.clocks), len(self.due_clocks)))
+        counts = np.minimum.outer(self.clocks, self.due_clocks)  # a worker that has ended waits
+        if self.own_clocks >= 0:
+            marks[comm.rank] = [self._marks[int(c)].seconds for c in counts[comm.rank]]
+        yield from naive.allreduce(comm, marks.reshape(-1))
+        new = np.diff(counts, axis=1, prepend=0)
+        order = np.argsort(marks, axis=None, kind="stable")
+        made, times = np.cumsum(new.reshape(-1)[order]), marks.reshape(-1)[order]
+        moments: Array = times[np.searchsorted(made, counts.sum(axis=0))]
+        moments[0] = marks[:, 0].max()  # all have begun
+        return np.maximum(moments, moments[0])
+
+    def _had(self, moments: Array) -> tuple[int, ...]:
+        """Return the clocks (due,) of which this worker's latest snapshots were at `moments`."""
+        own = [(mark.seconds, clock) for clock, mark in self._marks.items()]
+        return tuple(max(c for at, c in own if at <= moment) for moment in moments)
+
+    def _own_models(self, d: int, shown: Sequence[int]) -> Array:
+        """Return its snapshots of the clocks `shown` (due, d); zeros on a rank that only serves."""
         models = np.zeros((len(self.due_clocks), d))
         if self._models:
-            for row, clock in enumerate(self.due_clocks):
+            for row, clock in enumerate(shown):
                 models[row] = on_host(_latest(clock, self._models, None))
             self._models.clear()  # a simulator holds those of all ranks
         return models
@@ -201,15 +194,3 @@ def _latest(clock: int, kept: dict[int, Any], nothing: Any) -> Any:
     """Return what was kept at `clock`, or before it by a worker that had ended."""
     known = [one for one in kept if one <= clock]
     return kept[max(known)] if known else nothing
-
-
-def _measure(problem: Problem, x: Array) -> tuple[float, float, float, float]:
-    """Return loss, |grad f|^2, |x - x*|^2 and accuracy on held-out samples at x (d,)."""
-    gradient = problem.full_gradient(x)
-    away = nan if problem.optimum is None else x - problem.optimum
-    return (
-        float(problem.loss(x)),
-        float(gradient @ gradient),
-        float(np.dot(away, away)),
-        float(getattr(problem, "test_accuracy", lambda x: nan)(x)),
-    )

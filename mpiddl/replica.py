@@ -21,7 +21,7 @@ from mpiddl.arrays import Array, namespace, on_host
 from mpiddl.comm.engine import Wait
 from mpiddl.errors import ProtocolError
 from mpiddl.layout import Bucket, Plan
-from mpiddl.optim import Optimizer, Seats
+from mpiddl.optim import Seats
 
 __all__ = ["Exchange", "Lane", "Lanes", "Replica", "finite"]
 
@@ -32,6 +32,10 @@ class Exchange(Protocol):
     def push(self, clock: int, finite: bool) -> None:
         """Say what changed in this clock; never blocks. What is not finite bypasses memories."""
 
+    def closed(self, clock: int) -> bool:
+        """Return whether the round of `clock` is over without this rank, which may skip it."""
+        return False
+
     def pull(self, at_least: int) -> Generator[Wait, None, None]:
         """Wait until x holds every peer's contributions of clocks <= at_least, and move there.
 
@@ -39,11 +43,18 @@ class Exchange(Protocol):
         """
 
     def close(self) -> Generator[Wait, None, None]:
-        """Wait until this rank has done all that others expect of it, after its last clock."""
+        """Wait until this rank has done all that others expect of it, after its last clock.
+
+        Where the last pull has heard everyone, that is nothing.
+        """
+        yield from ()
 
 
 class Replica:
-    """The four vectors of one worker, of the kind of the start `x0` (d,)."""
+    """The four vectors of one worker, of the kind of the start `x0` (d,).
+
+    With `accumulate` a displacement is more than the gradient of one step.
+    """
 
     def __init__(self, x0: Array, accumulate: bool) -> None:
         xp = namespace(x0)
@@ -64,25 +75,25 @@ class Lane:
         bucket: Bucket,
         layers: tuple[slice, ...],
         seats: Seats,
-        period: int,
+        accumulates: bool,
     ) -> None:
         span = bucket.span
-        self.bucket, self.layers, self.seats, self.period = bucket, layers, seats, period
+        self.bucket, self.layers, self.seats = bucket, layers, seats
+        self.accumulates = accumulates
         self.x, self.anchor = replica.x[span], replica.anchor[span]
         self.g, self.delta = replica.g[span], replica.delta[span]
-        self.inner: Optimizer | None = seats.inner.open(self.x, layers) if seats.inner else None
-        self.outer = seats.outer.open(self.x, layers)
+        self.inner, self.outer = seats.open(self.x, layers)
         self.exchange: Exchange  # given by the architecture, which needs the lane
         self.pushed = self.pulled = -1  # the last clocks that were said, and whose exchange is in x
 
-    def absorb(self, step: int, h: int) -> None:
-        """Take in the gradient of `step`, the h-th of its clock."""
+    def absorb(self, step: int, h: int, steps: int) -> None:
+        """Take in the gradient of `step`, the h-th of its clock of so many `steps`."""
         if self.inner is not None:
             self.inner.apply(self.x, self.g, step)
-        elif self.period > 1:
+        elif self.accumulates:
             if h == 0:
                 self.delta[...] = 0
-            self.g /= self.period
+            self.g /= steps
             self.delta += self.g
 
     def push(self, clock: int, lost: bool = False) -> bool:
@@ -95,6 +106,10 @@ class Lane:
         self.pushed = clock
         self.exchange.push(clock, known)
         return known
+
+    def skip(self, clock: int) -> None:
+        """Leave out `clock`, which has gone on without this rank."""
+        self.pushed = self.pulled = clock
 
     def pull(self, clock: int, at_least: int) -> Generator[Wait, None, None]:
         """Bring the exchange of `clock` into x, once; ProtocolError if it was not pushed."""

@@ -31,12 +31,12 @@ __all__ = ["Result", "Run", "run", "simulate"]
 def program(job: Run, comm: Communicator, engine: Engine) -> Task[Result]:
     """Return the task of one rank: plan, lanes with their exchanges, then `work`, or serve."""
     variant, problem = job.variant, job.problem
-    period, x0 = variant.sync.period, problem.start()
-    replica = Replica(x0, accumulate=variant.seats.inner is not None or period > 1)
-    served = variant.architecture.served
+    served, chance = variant.architecture.served, variant.left_to_chance
+    accumulate = variant.seats.inner is not None or variant.sync.period > 1
+    replica = Replica(problem.start(), accumulate)
     every = job.every or max(1, job.clocks // 50)
     recorder = Recorder(every, job.all_clocks, comm.rank, served, job.script)
-    lanes = _lanes(job, replica)
+    lanes = _lanes(job, replica, accumulate)
     for lane in lanes:
         index = lane.bucket.index
         key, where = Key(problem.seed, comm.rank, index), comm.lane(index)
@@ -50,15 +50,17 @@ def program(job: Run, comm: Communicator, engine: Engine) -> Task[Result]:
         yield from lane.exchange.close()
     aside = comm.uncounted()
     diverged = yield from first_divergence(aside, lost)
-    curve = yield from recorder.evaluate(problem, aside, period)
-    services = (yield from recorder.ledger.collect(aside)) if served else None
+    apart = chance and not served
+    curve = yield from recorder.evaluate(problem, aside, variant.sync.start, apart)
+    noted = served or chance
+    services = (yield from recorder.ledger.collect(aside)) if noted else None
     return Result(replica.x, curve, diverged, services)
 
 
-def _lanes(job: Run, replica: Replica) -> Lanes:
-    layout, seats, period = job.problem.layout, job.variant.seats, job.variant.sync.period
+def _lanes(job: Run, replica: Replica, accumulate: bool) -> Lanes:
+    layout, seats = job.problem.layout, job.variant.seats
     plan = job.variant.schedule.plan(layout, replica.x.itemsize)
-    lanes = (Lane(replica, b, layout.within(b.span), seats, period) for b in plan.buckets)
+    lanes = (Lane(replica, b, layout.within(b.span), seats, accumulate) for b in plan.buckets)
     return Lanes(plan, lanes)
 
 
@@ -69,13 +71,15 @@ def work(
 
     From that clock on this rank computes no gradients and says NaN, so that nobody waits in vain
     and all learn of it by messages that are sent anyway. A last model counts for the clock after.
+    The last pull asks for everything.
     """
     sync, problem = job.variant.sync, job.problem
     lost: int | None = None
     order: dict[int, Lane] = {}  # lanes as they speak: MPI's own collectives match by order
     layers, clocks = len(problem.layout.names), job.all_clocks[comm.rank]
     for clock in range(clocks + 1):
-        last, at_least = clock - 1, sync.at_least(clock - 1)
+        last = clock - 1
+        at_least = last if clock == clocks else sync.at_least(last)
         if recorder.due(clock) or lost is not None:
             for lane in lanes:
                 yield from lane.pull(last, at_least)
@@ -83,8 +87,13 @@ def work(
             recorder.take(clock, replica.x, comm)
         if clock == clocks:
             return clock if lost is None and not finite(replica.x) else lost
-        for h in range(sync.period if lost is None else 0):
-            step = clock * sync.period + h
+        if lost is None and all(lane.exchange.closed(clock) for lane in lanes):
+            for lane in lanes:
+                lane.skip(clock)
+            continue
+        steps = sync.steps(clock)
+        for h in range(steps if lost is None else 0):
+            step = sync.start(clock) + h
             batch = problem.batch(comm.rank, step)
             for event, layer in problem.gradient(replica.x, batch, replica.g):
                 if event is NEED:
@@ -93,9 +102,9 @@ def work(
                     continue
                 yield comm.spend(job.seconds(comm.rank, step) / layers)
                 for lane in lanes.completed_by(layer):
-                    lane.absorb(step, h)
+                    lane.absorb(step, h, steps)
                     order[lane.bucket.index] = lane
-                    if h == sync.period - 1 and not lane.push(clock) and lost is None:
+                    if h == steps - 1 and not lane.push(clock) and lost is None:
                         lost = clock
                 yield None  # let what has arrived move on
         if lost is not None and lost < clock:

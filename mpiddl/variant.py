@@ -80,6 +80,11 @@ class Variant:
         parts = (self.sync, self.architecture, self.channel, self.schedule, seats)
         return " / ".join(str(part) for part in parts)
 
+    @property
+    def left_to_chance(self) -> bool:
+        """Whether a run depends on more than its seed: on what came when."""
+        return self.architecture.chance(self.sync)
+
     def check(self, problem: Any, size: int) -> None:
         """Refuse what cannot work, before any message; pure, so all ranks refuse alike.
 

@@ -47,6 +47,7 @@ RULES: dict[str, tuple[str, ...]] = {
         "mpiddl.compression.channels",
         "mpiddl.ledger",
         "mpiddl.optim",
+        "mpiddl.curve",
         "mpiddl.record",
         "mpiddl.replica",
         "mpiddl.synchronization",

@@ -134,7 +134,7 @@ def formula(text: str, budget: Budget) -> Evaluated | None:
     architecture: Any = Variant.parse(f"bsp / {text} / whole / sgd:1").architecture
     kind, _, name = text.partition(" / ")[0].rpartition(":")
     if kind == "gossip":
-        return at(gossip_by(architecture.matrix(n)), b, WIDTH)
+        return at(gossip_by(architecture.matrices(n)[0]), b, WIDTH)
     if "gather=" in name:
         payload = int(PAYLOAD["topk"](-(-b // round(1 / SHARE)), WIDTH))
         return at(ALLGATHER[name.removeprefix("gather=")], payload)

@@ -22,9 +22,9 @@ from bench.jobs import Found, Job, Outcome
 from bench.judge import Outcome as Decision
 from bench.judge import Subject, Verdict, equal
 from bench.series import Line, Series, line
+from mpiddl.curve import COLUMNS
 from mpiddl.ledger import FIELDS
 from mpiddl.problems.quadratic import iso
-from mpiddl.record import COLUMNS
 from mpiddl.train import Run
 from mpiddl.variant import Variant
 from theory.events import PACES, Durations, Ints

@@ -14,20 +14,22 @@ mixing.py, gossip.py, gossip_exchange.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
+from mpiddl.architecture.scripts import require_choices
 from mpiddl.arrays import Array
 from mpiddl.comm import Communicator
 from mpiddl.comm.engine import Engine
 from mpiddl.compression import Channel, Key, Line
-from mpiddl.ledger import Witness
+from mpiddl.ledger import Script, Witness
 from mpiddl.optim import Seats
-from mpiddl.registry import Registry
+from mpiddl.registry import Described, Registry
 from mpiddl.replica import Exchange, Lane
 from mpiddl.synchronization import Synchronization
 
-__all__ = ["Architecture", "Station", "architectures"]
+__all__ = ["Architecture", "Peers", "Station", "architectures"]
 
 
 @dataclass(frozen=True)
@@ -83,11 +85,64 @@ class Architecture(Protocol):
     def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
         """Raise ConfigurationError if this cannot work; pure, the same on every rank."""
 
+    def chance(self, sync: Synchronization) -> bool:
+        """Return whether a run depends on what came when."""
+
+    def check_script(
+        self,
+        script: Script,
+        spans: Sequence[slice],
+        size: int,
+        clocks: Sequence[int],
+        sync: Synchronization,
+    ) -> None:
+        """Raise ConfigurationError if a run cannot follow `script`; only asked where chance is.
+
+        Parameters
+        ----------
+        script : mapping
+            By (lane, place): choices, in order.
+        spans : sequence of slice
+            The buckets, in the flat vector.
+        size : int
+            Number of ranks.
+        clocks : sequence of int
+            Number of clocks of each worker.
+        sync : Synchronization
+            When workers speak.
+        """
+
     def agreed(self, size: int) -> str:
         """Return what ranks must agree on besides the text, such as the contents of a file."""
 
     def open(self, station: Station) -> Exchange:
         """Return the exchange of one lane on one rank."""
+
+
+class Peers(Described):
+    """What architectures have in common where every rank works and none serves."""
+
+    servers: ClassVar[int] = 0
+    served: ClassVar[bool] = False
+
+    def chance(self, sync: Synchronization) -> bool:
+        """Return whether clocks may be missing."""
+        return sync.staleness > 0
+
+    def check_script(
+        self,
+        script: Script,
+        spans: Sequence[slice],
+        size: int,
+        clocks: Sequence[int],
+        sync: Synchronization,
+    ) -> None:
+        """Refuse every choice: where all is waited for, there is none."""
+        require_choices(script, {})
+
+    def agreed(self, size: int) -> str:
+        """Return nothing: the text says all."""
+        return ""
 
 
 architectures: Registry[Any] = Registry("mpiddl.architecture", "architecture")

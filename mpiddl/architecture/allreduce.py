@@ -14,14 +14,14 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mpiddl.architecture import Station, architectures
+from mpiddl.architecture import Peers, Station, architectures
 from mpiddl.arrays import Array, namespace
 from mpiddl.comm.collectives import Allgather, Allreduce, allgathers, collective
 from mpiddl.comm.engine import Handle, Task, Wait
 from mpiddl.compression import Channel, Line
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Seats
-from mpiddl.registry import Described
+from mpiddl.replica import Exchange
 from mpiddl.synchronization import Synchronization
 
 __all__ = ["AllReduce"]
@@ -29,7 +29,7 @@ __all__ = ["AllReduce"]
 
 @architectures.register("allreduce")
 @dataclass(frozen=True)
-class AllReduce(Described):
+class AllReduce(Peers):
     """Agree by a collective.
 
     Parameters
@@ -50,8 +50,6 @@ class AllReduce(Described):
     collective: str = "halving_doubling"
     gather: str = "bruck"
 
-    servers: ClassVar[int] = 0
-    served: ClassVar[bool] = False
     gradients: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -67,16 +65,12 @@ class AllReduce(Described):
                 "missing: use ps with it, or bsp or local:H"
             )
 
-    def agreed(self, size: int) -> str:
-        """Return nothing: the text says all."""
-        return ""
-
-    def open(self, station: Station) -> _Exchange:
+    def open(self, station: Station) -> Exchange:
         """Return the exchange of one lane."""
         return _Exchange(collective(self.collective), allgathers[self.gather], station)
 
 
-class _Exchange:
+class _Exchange(Exchange):
     def __init__(self, allreduce: Allreduce, allgather: Allgather, station: Station) -> None:
         self.allreduce, self.allgather, self.comm = allreduce, allgather, station.comm
         self.engine, self.lane = station.engine, station.lane
@@ -92,9 +86,6 @@ class _Exchange:
         yield self.handle
         self.lane.outer.apply(self.lane.anchor, self.handle.value, at_least)
         self.lane.x[...] = self.lane.anchor
-
-    def close(self) -> Generator[Wait, None, None]:
-        yield from ()  # the last pull has heard everyone
 
     def _by_sums(self, line: Line) -> Task[Array]:
         # The line hands over an array to be averaged, as often as its words need; identity: once.

@@ -20,14 +20,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import ClassVar
 
-from mpiddl.architecture import Station, architectures
+from mpiddl.architecture import Peers, Station, architectures
 from mpiddl.architecture.gossip_exchange import GossipExchange
 from mpiddl.architecture.mixing import check_mixing
-from mpiddl.architecture.topology import Matrix, find
+from mpiddl.architecture.topology import Matrix, cycle, find
 from mpiddl.compression import Channel
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Seats
-from mpiddl.registry import Described, is_number
+from mpiddl.registry import is_number
+from mpiddl.replica import Exchange
 from mpiddl.synchronization import Synchronization
 
 __all__ = ["Gossip"]
@@ -35,7 +36,7 @@ __all__ = ["Gossip"]
 
 @architectures.register("gossip")
 @dataclass(frozen=True)
-class Gossip(Described):
+class Gossip(Peers):
     """Mix with the neighbours.
 
     Parameters
@@ -57,8 +58,6 @@ class Gossip(Described):
     gamma: float = 1.0
     order: str = "atc"
 
-    servers: ClassVar[int] = 0
-    served: ClassVar[bool] = False
     gradients: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -74,9 +73,9 @@ class Gossip(Described):
                 f"gossip:{self.graph},order=cta"
             )
 
-    def matrix(self, n: int) -> Matrix:
-        """Return the mixing matrix W (n, n)."""
-        return find(str(self.graph)).matrix(n)
+    def matrices(self, n: int) -> tuple[Matrix, ...]:
+        """Return the mixing matrices W (n, n) that are used in turn."""
+        return cycle(find(str(self.graph)), n)
 
     def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
         """Refuse what gossip cannot do.
@@ -92,7 +91,7 @@ class Gossip(Described):
                 f"gossip:{self.graph} mixes models of one clock, but {sync} lets clocks be "
                 "missing: use ps with it, or bsp or local:H"
             )
-        check_mixing(self.matrix(size), self.graph)
+        check_mixing(self.matrices(size), self.graph)
         if seats.inner is None:
             raise ConfigurationError(
                 f"gossip:{self.graph} exchanges models, so each worker must move its own: "
@@ -107,11 +106,12 @@ class Gossip(Described):
     def agreed(self, size: int) -> str:
         """Return a digest of W, or why there is none: two ranks may read different files."""
         try:
-            return f"weights {sha256(self.matrix(size).tobytes()).hexdigest()[:16]}"
+            weights = b"".join(w.tobytes() for w in self.matrices(size))
+            return f"weights {sha256(weights).hexdigest()[:16]}"
         except ConfigurationError as refusal:
             return str(refusal)
 
-    def open(self, station: Station) -> GossipExchange:
+    def open(self, station: Station) -> Exchange:
         """Return the exchange of one lane."""
-        w = self.matrix(station.comm.size)
-        return GossipExchange(w, self.gamma, self.order == "cta", station)
+        matrices = self.matrices(station.comm.size)
+        return GossipExchange(station, matrices, self.gamma, self.order == "cta")

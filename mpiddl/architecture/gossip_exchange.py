@@ -2,84 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
 from mpiddl.architecture import Station
 from mpiddl.architecture.topology import Matrix
 from mpiddl.arrays import Array, namespace
 from mpiddl.comm.engine import Handle, Task, Wait
 from mpiddl.compression import Line
+from mpiddl.replica import Exchange
 
-__all__ = ["GossipExchange"]
+__all__ = ["GossipExchange", "Mixer", "Round"]
 
 
-class GossipExchange:
-    """One lane on one rank: an inbox for each neighbour heard, and the mixed model (b,).
+@dataclass(frozen=True)
+class Round:
+    """What one rank does in one mixing.
 
     Parameters
     ----------
-    w : float64 array (n, n)
-        The mixing matrix.
+    weights : sequence of float
+        Its row of W (n,).
+    dests, sources : sequence of int
+        Who hears it and whom it hears, in rotation, so that no two ranks speak to one at a time.
+    """
+
+    weights: Sequence[float]
+    dests: Sequence[int]
+    sources: Sequence[int]
+
+    @classmethod
+    def of(cls, w: Matrix, me: int) -> Round:
+        """Return the part of rank `me` in a mixing by `w` (n, n)."""
+        n = len(w)
+        dests = [(me + k) % n for k in range(1, n) if w[(me + k) % n, me]]
+        sources = [(me - k) % n for k in range(1, n) if w[me, (me - k) % n]]
+        return cls(w[me].tolist(), dests, sources)
+
+
+class Mixer:
+    """Mixing of vectors like `start` (b,) in one lane: boxes for neighbours, and the result.
+
+    Parameters
+    ----------
+    station : Station
+        The rank's side of the lane.
+    start : array (b,)
+        Where references begin, the same on every rank.
+    matrices : sequence of float64 array (n, n)
+        Mixing matrices, used in turn.
+    gamma : float
+        Share of the way to the neighbours' average.
+    """
+
+    def __init__(
+        self, station: Station, start: Array, matrices: Sequence[Matrix], gamma: float = 1.0
+    ) -> None:
+        xp, me = namespace(start), station.comm.rank
+        self.comm, self.gamma, self.line = station.comm, gamma, station.line(start, start=start)
+        self.rounds = [Round.of(w, me) for w in matrices]
+        sources = {source for one in self.rounds for source in one.sources}
+        self.boxes = {source: xp.empty(self.line.capacity, xp.uint8) for source in sources}
+        self.mixed, self.part = xp.empty_like(start), xp.empty_like(start)
+        self.multiply = xp.multiply
+
+    def mix(self, clock: int, model: Array, finite: bool) -> Task[Array]:
+        """Mix `model` (b,) with the neighbours' of this clock; what is not finite is said directly.
+
+        Returns the mixed model, valid until the next one.
+        """
+        line, turn = (
+            self.line if finite else self.line.direct,
+            self.rounds[clock % len(self.rounds)],
+        )
+        payload = line.send(model)
+        heard = {source: self.comm.irecv(self.boxes[source], source) for source in turn.sources}
+        sends = [self.comm.isend(payload, dest) for dest in turn.dests]
+        yield [*heard.values(), *sends]
+        self.begin()
+        for source in sorted([self.comm.rank, *heard]):
+            if source == self.comm.rank:
+                said = line.said()
+            else:
+                said = line.receive(source, self.boxes[source][: heard[source].nbytes])
+            self.add(turn.weights[source], said)
+        return self.end(line, model)
+
+    def begin(self) -> None:
+        """Begin to add up."""
+        self.mixed[...] = 0
+
+    def add(self, weight: float, said: Array) -> None:
+        """Add what somebody said (b,)."""
+        self.multiply(said, weight, out=self.part)
+        self.mixed += self.part
+
+    def end(self, line: Line, model: Array) -> Array:
+        """Go the share gamma of the way from `model` (b,), said on `line`, to what was added up."""
+        # rows of W add up to 1; where `said` is the model and gamma is 1, this changes no bit
+        self.multiply(line.said(), -self.gamma, out=self.part)
+        self.part += model
+        self.mixed *= self.gamma
+        self.mixed += self.part
+        return self.mixed
+
+
+class GossipExchange(Exchange):
+    """One lane on one rank, where nothing may be missing.
+
+    Parameters
+    ----------
+    station : Station
+        The rank's side of the lane.
+    matrices : sequence of float64 array (n, n)
+        Mixing matrices, used in turn.
     gamma : float
         Share of the way to the neighbours' average.
     adapt_later : bool
         Whether models are mixed as they were before the step, which is added afterwards.
-    station : Station
-        The rank's side of the lane.
     """
 
-    def __init__(self, w: Matrix, gamma: float, adapt_later: bool, station: Station) -> None:
-        comm, lane = station.comm, station.lane
-        xp, n, me = namespace(lane.x), comm.size, comm.rank
-        self.comm, self.engine, self.lane = comm, station.engine, lane
-        self.gamma, self.adapt_later = gamma, adapt_later
-        self.line = line = station.line(lane.x, start=lane.x)
-        self.weights = w[me].tolist()
-        offsets = range(1, n)  # in rotation, so that no two ranks speak to one at the same time
-        self.dests = [(me + k) % n for k in offsets if w[(me + k) % n, me]]
-        self.inboxes = {
-            (me - k) % n: xp.empty(line.capacity, xp.uint8) for k in offsets if w[me, (me - k) % n]
-        }
-        self.mixed, self.part = xp.empty_like(lane.x), xp.empty_like(lane.x)
-        self.handle: Handle[None]
+    def __init__(
+        self, station: Station, matrices: Sequence[Matrix], gamma: float, adapt_later: bool
+    ) -> None:
+        self.engine, self.lane, self.adapt_later = station.engine, station.lane, adapt_later
+        self.mixer = Mixer(station, station.lane.x, matrices, gamma)
+        self.part = self.mixer.part
+        self.handle: Handle[Array]
 
     def push(self, clock: int, finite: bool) -> None:
-        """Say the model; if the displacement is not finite, say that, past all references."""
+        """Say the model; if the displacement is not finite, say that."""
         lane = self.lane
         said = lane.anchor if self.adapt_later else lane.x
-        task = self._mix(self.line, said) if finite else self._mix(self.line.direct, lane.delta)
+        task = self.mixer.mix(clock, said if finite else lane.delta, finite)
         self.handle = self.engine.start(task, f"gossip of clock {clock}")
 
     def pull(self, at_least: int) -> Generator[Wait, None, None]:
         """Wait for the neighbours' models of this clock; move to the mixed one."""
         yield self.handle
         lane = self.lane
-        namespace(lane.x).subtract(lane.anchor, self.mixed, out=self.part)
+        namespace(lane.x).subtract(lane.anchor, self.handle.value, out=self.part)
         if self.adapt_later:
             self.part += lane.delta
         lane.outer.apply(lane.anchor, self.part, at_least)
         lane.x[...] = lane.anchor
-
-    def close(self) -> Generator[Wait, None, None]:
-        """Return at once: the last pull has heard all neighbours."""
-        yield from ()
-
-    def _mix(self, line: Line, model: Array) -> Task[None]:
-        payload, multiply = line.send(model), namespace(model).multiply
-        heard = {source: self.comm.irecv(box, source) for source, box in self.inboxes.items()}
-        sends = [self.comm.isend(payload, dest) for dest in self.dests]
-        yield [*heard.values(), *sends]
-        own = line.said()
-        self.mixed[...] = 0
-        for source in sorted([self.comm.rank, *heard]):
-            if source == self.comm.rank:
-                said = own
-            else:
-                said = line.receive(source, self.inboxes[source][: heard[source].nbytes])
-            multiply(said, self.weights[source], out=self.part)
-            self.mixed += self.part
-        # rows of W add up to 1; where own is the model and gamma is 1, the next lines change no bit
-        multiply(own, -self.gamma, out=self.part)
-        self.part += model
-        self.mixed *= self.gamma
-        self.mixed += self.part

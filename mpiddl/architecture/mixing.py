@@ -8,6 +8,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+
 import numpy as np
 
 from mpiddl.architecture.topology import Matrix, contraction
@@ -18,37 +21,39 @@ __all__ = ["check_mixing", "components"]
 ROUNDING = 1e-12
 
 
-def check_mixing(w: Matrix, name: str) -> None:
-    """Refuse a matrix that gossip cannot use.
+def check_mixing(matrices: Sequence[Matrix], name: str) -> None:
+    """Refuse matrices that gossip cannot use.
 
     Parameters
     ----------
-    w : float64 array (n, n)
-        Row i holds the weights with which rank i averages.
+    matrices : sequence of float64 array (n, n)
+        Used in turn. Row i holds the weights with which rank i averages.
     name : str
         What the graph is called, for messages.
 
     Raises
     ------
     ConfigurationError
-        If W is not doubly stochastic, connected, normal and aperiodic: says which and a remedy.
+        If one of them is not doubly stochastic and normal, or all together do not connect or do not
+        shrink: says which and a remedy.
     """
-    where = f"topology {name} on {len(w)} ranks"
-    _check_weights(w, where)
-    pieces = components(w)
+    where = f"topology {name} on {len(matrices[0])} ranks"
+    for w in matrices:
+        _check_weights(w, where)
+        if np.abs(w @ w.T - w.T @ w).max() > ROUNDING:
+            raise ConfigurationError(
+                f"{where} has weights that are neither symmetric nor normal (W W^T is not W^T W): "
+                "several mixings may then shrink less than one promises; use (W + W^T) / 2, or an "
+                "edge list"
+            )
+    pieces = components(sum(matrices[1:], matrices[0]))
     if len(pieces) > 1:
         listed = ", ".join(_listed(piece) for piece in pieces[:4])
         raise ConfigurationError(
             f"{where} is disconnected: nothing links {listed}{', ...' if len(pieces) > 4 else ''}; "
             "add an edge between them"
         )
-    if np.abs(w @ w.T - w.T @ w).max() > ROUNDING:
-        raise ConfigurationError(
-            f"{where} has weights that are neither symmetric nor normal (W W^T is not W^T W): "
-            "several mixings may then shrink less than one promises; use (W + W^T) / 2, or an "
-            "edge list"
-        )
-    if contraction(w) > 1 - ROUNDING:
+    if contraction(reduce(np.matmul, matrices)) > 1 - ROUNDING:
         raise ConfigurationError(
             f"{where} is periodic: an eigenvalue of W other than the first has modulus 1, so "
             "models are swapped, not mixed; put weight on the diagonal, as in (I + W) / 2"

@@ -12,13 +12,14 @@ server has a part of every bucket: shards.py. What a push does: rounds.py if s =
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mpiddl.architecture import Station, architectures
 from mpiddl.architecture.arrivals import Arrivals
 from mpiddl.architecture.rounds import Rounds
+from mpiddl.architecture.scripts import require_orders
 from mpiddl.architecture.server import Server
 from mpiddl.architecture.shards import Shard, shards
 from mpiddl.architecture.worker import End
@@ -26,9 +27,10 @@ from mpiddl.comm.engine import Wait
 from mpiddl.compression import Channel
 from mpiddl.compression.channels import parse_channel
 from mpiddl.errors import ConfigurationError
+from mpiddl.ledger import Script
 from mpiddl.optim import Seats
 from mpiddl.registry import Described
-from mpiddl.replica import Lane
+from mpiddl.replica import Exchange, Lane
 from mpiddl.synchronization import Synchronization
 
 __all__ = ["ParameterServer"]
@@ -84,6 +86,26 @@ class ParameterServer(Described):
         """Return nothing."""
         return ""
 
+    def chance(self, sync: Synchronization) -> bool:
+        """Return whether clocks may be missing: then the order of pushes counts."""
+        return sync.staleness > 0
+
+    def check_script(
+        self,
+        script: Script,
+        spans: Sequence[slice],
+        size: int,
+        clocks: Sequence[int],
+        sync: Synchronization,
+    ) -> None:
+        """Refuse orders of pushes in which servers cannot take them in."""
+        servers = {
+            (lane, one.server): one.rank
+            for lane, span in enumerate(spans)
+            for one in self.shards(span, size)
+        }
+        require_orders(script, servers, clocks, sync.at_least)
+
     def shards(self, span: slice, size: int) -> tuple[Shard, ...]:
         """Return who holds what of the bucket at `span` of the flat vector."""
         return shards(span, self.servers or size, size)
@@ -101,7 +123,7 @@ class ParameterServer(Described):
         return _Exchange(station.lane, ends, list(own.values()))
 
 
-class _Exchange:
+class _Exchange(Exchange):
     def __init__(self, lane: Lane, ends: list[End], servers: list[Server]) -> None:
         self.lane, self.ends, self.servers = lane, ends, servers
 

@@ -91,7 +91,7 @@ class Server:
         """Count a push and note it; return its row in the ledger."""
         self.taken += 1
         place = self.station.lane.bucket.index, self.shard.server
-        return self.recorder.ledger.take_in(*place, worker, clock, delay, nbytes)
+        return self.recorder.ledger.take_in(*place, worker, worker, clock, delay, nbytes)
 
     def say(self, line: Line) -> tuple[Line, Array]:
         """Say x on `line`, or that it is not finite, past memories: the line used, the payload."""

@@ -6,6 +6,7 @@ matrix itself. What W must be is said in mixing.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = [
     "Matrix",
     "Topology",
     "contraction",
+    "cycle",
     "edges",
     "equal_weights",
     "find",
@@ -27,7 +29,11 @@ Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Topology(Protocol):
-    """A family of graphs, one for each number of ranks that it has a graph for."""
+    """A family of graphs, one for each number of ranks that it has a graph for.
+
+    A family whose graphs change from clock to clock has ``matrices(n)`` as well, one for each clock
+    of a turn; its `matrix` is what one turn does, their product.
+    """
 
     def matrix(self, n: int) -> Matrix:
         """Return W (n, n); row i holds the weights with which rank i averages.
@@ -40,6 +46,12 @@ class Topology(Protocol):
 
 
 topologies: Registry[Any] = Registry("mpiddl.architecture.graphs", "topology")
+
+
+def cycle(topology: Topology, n: int) -> tuple[Matrix, ...]:
+    """Return the mixing matrices W (n, n) that are used in turn; mostly there is one."""
+    matrices: Callable[[int], tuple[Matrix, ...]] | None = getattr(topology, "matrices", None)
+    return (topology.matrix(n),) if matrices is None else matrices(n)
 
 
 def find(graph: str) -> Topology:

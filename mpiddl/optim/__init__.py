@@ -57,6 +57,11 @@ class Seats:
     inner: Rule | None
     outer: Rule
 
+    def open(self, like: Array, layers: tuple[slice, ...]) -> tuple[Optimizer | None, Optimizer]:
+        """Return the live optimizers of both seats, as `Rule.open` does."""
+        inner = None if self.inner is None else self.inner.open(like, layers)
+        return inner, self.outer.open(like, layers)
+
     def __str__(self) -> str:
         return f"{'none' if self.inner is None else self.inner}>{self.outer}"
 

@@ -11,15 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mpiddl.registry import Described
-from mpiddl.synchronization import synchronizations
+from mpiddl.synchronization import Steady, synchronizations
 
 __all__ = ["BSP"]
 
 
 @synchronizations.register("bsp")
 @dataclass(frozen=True)
-class BSP(Described):
+class BSP(Steady):
     """One step a clock; a pull waits for this clock of everyone."""
 
     period: ClassVar[int] = 1

@@ -13,16 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mpiddl.errors import ConfigurationError
-from mpiddl.registry import Described
-from mpiddl.synchronization import synchronizations
+from mpiddl.synchronization import Steady, require_steps, synchronizations
 
 __all__ = ["Local"]
 
 
 @synchronizations.register("local")
 @dataclass(frozen=True)
-class Local(Described):
+class Local(Steady):
     """`period` steps a clock; a pull waits for this clock of everyone.
 
     Parameters
@@ -41,11 +39,7 @@ class Local(Described):
     staleness: ClassVar[float] = 0
 
     def __post_init__(self) -> None:
-        if type(self.period) is not int or self.period < 1:
-            raise ConfigurationError(
-                f"local SGD needs a whole number of steps of at least 1, found {self.period!r}: "
-                "write local:4, or bsp for one step"
-            )
+        require_steps("local:4", self.period)
 
     def at_least(self, clock: int) -> int:
         """Return `clock` itself: nothing may be missing."""

@@ -5,7 +5,7 @@ Source  Ho et al., "More effective distributed ML via a stale synchronous parall
 Paper   a worker at clock c reads a model that holds all updates of clocks < c - s, all its own,
         and perhaps some later ones
 Letters s `staleness` | c `clock` + 1: the pull after `clock` reads for the next one
-Cost    one exchange a step
+Cost    one exchange every H steps, H `period`
 Differs from the paper: there is no cache; every clock is pulled once, and the pull waits until
 the contributions of clocks <= `clock` - s of everyone are in. A worker that has ended counts as
 infinitely far ahead. s = 0 is BSP: clocks are averaged, not applied as they come.
@@ -13,37 +13,37 @@ infinitely far ahead. s = 0 is BSP: clocks are averaged, not applied as they com
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
 from mpiddl.errors import ConfigurationError
-from mpiddl.registry import Described
-from mpiddl.synchronization import synchronizations
+from mpiddl.synchronization import Steady, require_steps, synchronizations
 
 __all__ = ["SSP"]
 
 
 @synchronizations.register("ssp")
 @dataclass(frozen=True)
-class SSP(Described):
-    """One step a clock; a pull waits for everyone up to `staleness` clocks ago.
+class SSP(Steady):
+    """A pull waits for everyone up to `staleness` clocks ago.
 
     Parameters
     ----------
     staleness : int
         Number s of clocks, at least 0.
+    period : int
+        Number H of steps in a clock, at least 1.
 
     Raises
     ------
     ConfigurationError
-        If `staleness` is not a whole number of at least 0.
+        If one of them is not a whole number, or too small.
     """
 
     staleness: int
-
-    period: ClassVar[int] = 1
+    period: int = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
+        require_steps(f"ssp:{self.staleness},period=4", self.period)
         if type(self.staleness) is not int or self.staleness < 0:
             raise ConfigurationError(
                 f"ssp needs a whole number of clocks of at least 0, found {self.staleness!r}: "

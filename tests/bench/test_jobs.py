@@ -12,9 +12,9 @@ from bench.jobs import Job, Outcome, difference
 from bench.networks import NETWORKS
 from bench.pool import dealt, effort, simulated
 from bench.variants import NAMED, entries_of
+from mpiddl.curve import COLUMNS, Curve
 from mpiddl.ledger import script_of
 from mpiddl.problems import problem
-from mpiddl.record import COLUMNS, Curve
 from mpiddl.train import Run
 from mpiddl.variant import Variant
 

@@ -16,7 +16,7 @@ from bench.networks import NETWORKS
 from bench.report import Made, Report
 from bench.variants import entry
 from bench.verdict import Outcome
-from mpiddl.record import COLUMNS
+from mpiddl.curve import COLUMNS
 
 NETWORK = NETWORKS["10gbe"]
 NAMES = ("bsp", "ef-sign", "asp", "top-k")

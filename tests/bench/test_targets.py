@@ -8,8 +8,8 @@ import pytest
 from bench.jobs import Job, Outcome
 from bench.targets import agreed_target, reached
 from bench.variants import entry
+from mpiddl.curve import COLUMNS, Curve
 from mpiddl.problems import problem
-from mpiddl.record import COLUMNS, Curve
 from mpiddl.train import Run
 
 BSP, OTHER = entry("bsp"), entry("sign")

@@ -84,7 +84,7 @@ def check_services(services, run):
         rows = services[(services[:, 0] == lane) & (services[:, 1] == server)]
         found += len(rows)
         heard = Counter()
-        for _, _, worker, clock, delay, missing, *_ in rows.tolist():
+        for _, _, _, worker, clock, delay, missing, *_ in rows.tolist():
             assert clock == heard[worker]
             behind = [heard[each] for each, end in ends.items() if heard[each] < end]
             assert clock - min(behind) <= s
@@ -93,7 +93,7 @@ def check_services(services, run):
             heard[worker] += 1
         assert heard == ends
     assert found == len(services)
-    return int(services[:, 5].max())
+    return int(services[:, 6].max())
 
 
 def cut(run, worker):
@@ -125,8 +125,8 @@ def test_servers_keep_their_promises_in_any_order(line, early):
             attained = max(attained, check_services(result.services, run))
             (spoken, entries), curve = said(run), result.curve
             assert curve["messages"][-1] == 2 * spoken
-            assert curve["bytes"][-1] == result.services[:, 6:].sum()
-            assert (result.services[:, 6:] > 0).all(axis=1).sum() == spoken
+            assert curve["bytes"][-1] == result.services[:, 7:].sum()
+            assert (result.services[:, 7:] > 0).all(axis=1).sum() == spoken
             if "identity" in line:
                 assert curve["bytes"][-1] == 2 * entries * 8
     if not early:

@@ -26,7 +26,7 @@ from theory.cost import parameter_server
 NETWORK = Network(alpha=1e-5, beta=1e-9)
 GAM = 0.125
 MODEL = ("loss", "grad_norm2", "consensus2", "distance2", "accuracy")
-LANE, SERVER, WORKER, CLOCK, DELAY, STALENESS, UP, DOWN = range(len(FIELDS))
+LANE, SERVER, CHOICE, WORKER, CLOCK, DELAY, STALENESS, UP, DOWN = range(len(FIELDS))
 
 
 def job(line, workers=4, clocks=12, **options):
@@ -182,7 +182,7 @@ def test_a_layer_that_is_looked_at_as_a_whole_is_with_one_server():
 def by_the_ledger(run, services):
     """Return every model of one server: x_{t+1} = x_t - gam/n g(x_{t - delay})."""
     x = [run.problem.start()]
-    for t, (_, _, worker, clock, delay, *_) in enumerate(services.tolist()):
+    for t, (_, _, _, worker, clock, delay, *_) in enumerate(services.tolist()):
         g = np.empty_like(x[0])
         for _ in run.problem.gradient(x[t - delay], run.problem.batch(worker, clock), g):
             pass
@@ -355,7 +355,7 @@ def test_scripts_are_refused_exactly_where_servers_would_wait_for_ever(data):
     run = job(f"{sync} / ps:servers={servers} / identity / whole", len(ends), max(ends), ends=ends)
     run = replace(run, script=orders(data.draw, ends, servers))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mpiddl.job.can_be_followed", lambda *_: True)
+        patch.setattr("mpiddl.architecture.scripts.can_be_followed", lambda *_: True)
         try:
             simulate(run)
             deadlock = False

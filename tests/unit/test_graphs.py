@@ -23,7 +23,7 @@ def allowed(graph, n):
 def test_a_graph_mixes_as_fast_as_its_closed_form_for_every_number_of_ranks(graph):
     for n in filter(lambda n: allowed(graph, n), SIZES):
         w = find(graph).matrix(n)
-        check_mixing(w, graph)
+        check_mixing([w], graph)
         assert np.allclose(w, matrix(graph, n), rtol=0, atol=1e-15), n
         assert contraction(w) == pytest.approx(lam(graph, n), abs=1e-12), n
         assert (np.diagonal(w) > 0).all()
@@ -104,13 +104,13 @@ ODD = np.array(
 )
 def test_a_matrix_that_gossip_cannot_use_is_refused_with_reason_and_remedy(w, says, remedy):
     with pytest.raises(ConfigurationError, match=says) as refusal:
-        check_mixing(w, "mine")
+        check_mixing([w], "mine")
     assert refusal.match(remedy)
     assert refusal.match(f"topology mine on {len(w)} ranks")
 
 
 def test_a_normal_matrix_may_be_one_way():
-    check_mixing(SKEW, "mine")
+    check_mixing([SKEW], "mine")
     assert not np.allclose(SKEW, SKEW.T)
     assert np.allclose(ODD.sum(axis=0), 1)  # the refused one is doubly stochastic
     assert np.allclose(ODD.sum(axis=1), 1)
@@ -164,7 +164,7 @@ def test_two_ranks_may_have_a_matrix_with_decimal_points(tmp_path):
 def test_a_file_that_is_no_graph_is_refused_by_line(tmp_path, text, says):
     path = written(tmp_path, text)
     with pytest.raises(ConfigurationError, match=says):
-        check_mixing(find(path).matrix(4), path)
+        check_mixing([find(path).matrix(4)], path)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
