@@ -318,7 +318,6 @@ AGAIN = [
     "asp / ps:servers=2 / ef+topk:0.2 / whole",
     "ssp:2 / ps:servers=3,down=diff+topk:0.3 / qsgd:4 / layerwise",
     "ssp:1 / ps / diff+sign / whole",
-    "bsp / ps:servers=2 / randk:0.4 / layerwise",
 ]
 
 
@@ -432,7 +431,7 @@ def test_scripts_and_ends_that_do_not_fit_are_refused():
         (replace(run, ends=(2, 3)), "ends after 1 to 2 clocks"),
         (replace(run, ends=(2,)), "2 workers"),
         (replace(run, ends=(2, 1.0)), "whole number"),
-        (replace(elsewhere, script={}), "no server"),
+        (replace(elsewhere, script={}), "nothing to chance"),
         (replace(elsewhere, ends=(2, 1)), "use ps"),
     ]:
         with pytest.raises(ConfigurationError, match=says):
