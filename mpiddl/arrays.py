@@ -29,6 +29,9 @@ class Purpose(IntEnum):
     NOISE = 3
     COMPRESSION = 4
     PROBLEM = 5
+    PACE = 6
+    PARTNERS = 7
+    GRAPH = 8
 
 
 def namespace(x: Array) -> Any:

@@ -52,7 +52,7 @@ class Run:
         Clocks between two snapshots; None takes about fifty.
     compute : float or callable
         Seconds that pass with one gradient, besides its own: a number, or a function of worker
-        and step; virtual in the simulator.
+        and step, such as a `mpiddl.stragglers.Pace`; virtual in the simulator.
     script : mapping or None
         What the moment decided in an earlier run, from `mpiddl.ledger.script_of`; None: as it
         comes.

@@ -38,6 +38,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "mpiddl.schedule": (*GROUND, "numpy", "mpiddl.schedule.*"),
     "mpiddl.optim": (*GROUND, "numpy", "mpiddl.optim.*"),
     "mpiddl.problems": (*GROUND, "numpy", "mpiddl.problems.*"),
+    "mpiddl.stragglers": (*GROUND, "numpy", "mpiddl.stragglers.*"),
     "mpiddl.ledger": FLOOR,
     "mpiddl.replica": (*FLOOR, "mpiddl.optim"),
     "mpiddl.architecture": (
@@ -47,8 +48,6 @@ RULES: dict[str, tuple[str, ...]] = {
         "mpiddl.compression.channels",
         "mpiddl.ledger",
         "mpiddl.optim",
-        "mpiddl.curve",
-        "mpiddl.record",
         "mpiddl.replica",
         "mpiddl.synchronization",
     ),
