@@ -26,7 +26,7 @@ from mpiddl.variant import Variant
 
 __all__ = ["FORMAT", "Recorded", "content", "load", "load_all"]
 
-FORMAT = 1  # of the files; a change of what a field means makes it another one
+FORMAT = 2  # of the files; a change of what a field means makes it another one
 REMEDY = "write it again with python -m mpiddl.bench --out DIR"
 
 

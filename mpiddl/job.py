@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from mpiddl.architecture.scripts import require_choices
 from mpiddl.arrays import Array
 from mpiddl.curve import Curve
 from mpiddl.errors import ConfigurationError
-from mpiddl.ledger import Script
+from mpiddl.ledger import SHOWN, Script
 from mpiddl.problems import Problem
 from mpiddl.problems.base import number, whole
+from mpiddl.record import due_clocks
 from mpiddl.variant import Variant
 
 __all__ = ["Result", "Run"]
@@ -79,6 +81,11 @@ class Run:
         """Number of clocks of each worker."""
         return self.ends or (self.clocks,) * self.problem.workers
 
+    @property
+    def snapshots(self) -> int:
+        """Clocks between two snapshots."""
+        return self.every or max(1, self.clocks // 50)
+
     def check(self, size: int) -> None:
         """Raise ConfigurationError if this cannot run on `size` ranks; pure."""
         whole("clocks", self.clocks, 1)
@@ -99,8 +106,12 @@ class Run:
                 f"{variant} leaves nothing to chance, so it follows no script: leave it out"
             )
         plan = variant.schedule.plan(problem.layout, np.dtype(problem.dtype).itemsize)
-        spans = [bucket.span for bucket in plan.buckets]
-        variant.architecture.check_script(script, spans, self.ranks, self.all_clocks, variant.sync)
+        spans, apart = [bucket.span for bucket in plan.buckets], not variant.architecture.served
+        own = {at: choices for at, choices in script.items() if at[0] != SHOWN}
+        variant.architecture.check_script(own, spans, self.ranks, self.all_clocks, variant.sync)
+        rows = len(due_clocks(self.snapshots, self.clocks)) if apart else 0
+        shown = {at: choices for at, choices in script.items() if at[0] == SHOWN}
+        require_choices(shown, {(SHOWN, worker): rows for worker in range(problem.workers * apart)})
 
     def _check_ends(self, ends: tuple[int, ...]) -> None:
         variant = self.variant

@@ -18,7 +18,9 @@ from mpiddl.comm import Communicator
 from mpiddl.comm.collectives import naive
 from mpiddl.comm.engine import Task
 
-__all__ = ["FIELDS", "Ledger", "Script", "Service", "Witness", "script_of"]
+__all__ = ["FIELDS", "SHOWN", "Ledger", "Script", "Service", "Witness", "script_of"]
+
+SHOWN = -1  # in place of a lane: which snapshots of a worker belong to the moments of a curve
 
 Script: TypeAlias = Mapping[tuple[int, int], Sequence[int]]
 
@@ -29,8 +31,8 @@ class Service(NamedTuple):
     Parameters
     ----------
     lane, place : int
-        The bucket, and where in it: the number of the shard's server; without servers the rank,
-        or what the architecture counts by.
+        The bucket, or `SHOWN`; and where in it: the number of the shard's server, without servers
+        the rank, or what the architecture counts by.
     choice : int
         What only the moment decided, in the words of the architecture: whose push a server took in.
     worker, clock : int

@@ -22,10 +22,10 @@ from mpiddl.comm import Communicator
 from mpiddl.comm.collectives import naive
 from mpiddl.comm.engine import Task
 from mpiddl.curve import Curve, measure
-from mpiddl.ledger import Ledger, Script
+from mpiddl.ledger import SHOWN, Ledger, Script
 from mpiddl.problems import Problem
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "due_clocks"]
 
 
 class _Mark(NamedTuple):
@@ -37,6 +37,11 @@ class _Mark(NamedTuple):
 
 
 _NOTHING = _Mark(0.0, 0, 0)
+
+
+def due_clocks(every: int, clocks: int) -> tuple[int, ...]:
+    """Return the clocks of which there are snapshots: each that `every` divides, and the last."""
+    return tuple(sorted({*range(0, clocks, every), clocks}))
 
 
 class Recorder:
@@ -67,8 +72,7 @@ class Recorder:
     ) -> None:
         self.clocks, self.served, self.script = tuple(clocks), served, script
         self.ledger = Ledger()
-        last = max(self.clocks)
-        self.due_clocks = tuple(sorted({*range(0, last, every), last}))
+        self.due_clocks = due_clocks(every, max(self.clocks))
         self.own_clocks = self.clocks[rank] if rank < len(self.clocks) else -1
         ends = Counter(clocks).items()
         self._clock_of = {sum(many * min(c, own) for own, many in ends): c for c in self.due_clocks}
@@ -117,8 +121,7 @@ class Recorder:
         apart : bool
             Whether workers may be at different clocks at one moment.
         """
-        moments = (yield from self._moments(comm)) if apart else None
-        shown = self.due_clocks if moments is None else self._had(moments)
+        shown = (yield from self._shown(comm)) if apart else self.due_clocks
         models = self._own_models(problem.layout.size, shown)
         agreed = self._own_pieces(problem.layout.size) if self.served else models.copy()
         yield from naive.allreduce(comm, agreed.reshape(-1))
@@ -131,9 +134,13 @@ class Recorder:
         sums[1:] = np.array([mark[1:] for mark in marks], dtype=np.float64).T
         sums[1:] -= sums[1:, :1]  # a communicator may have served runs before this one
         yield from naive.allreduce(comm, sums.reshape(-1))
-        seconds = np.array([mark.seconds for mark in marks]) if moments is None else moments
+        seconds = np.array([mark.seconds for mark in marks])
         if self.served:
-            seconds = yield from self._latest_server(comm)
+            seconds = yield from _last(
+                comm, [self._held.get(clock, 0.0) for clock in self.due_clocks]
+            )
+        elif apart:
+            seconds = yield from _last(comm, seconds)
         if comm.rank != 0:
             return None
         rows = []
@@ -144,24 +151,34 @@ class Recorder:
             rows.append((*when, *sent, loss, gradient, consensus2, distance, accuracy))
         return Curve(tuple(rows))
 
+    def _shown(self, comm: Communicator) -> Task[tuple[int, ...]]:
+        """Return the clocks of this worker's latest snapshots at the moments of the curve (due,).
+
+        Such a moment is when workers have made as many clocks as if each had made the one that is
+        due, as far as snapshots tell; one that has ended is not waited for. Which snapshots those
+        are is noted, and a script is followed.
+        """
+        if self.script is not None:
+            shown = [int(clock) for clock in self.script.get((SHOWN, comm.rank), ())]
+        else:
+            moments = yield from self._moments(comm)
+            own = [(mark.seconds, clock) for clock, mark in self._marks.items()]
+            shown = [max(c for at, c in own if at <= moment) for moment in moments]
+        for due, clock in zip(self.due_clocks, shown, strict=True):
+            self.ledger.take_in(SHOWN, comm.rank, clock, comm.rank, due)
+        return tuple(shown)
+
     def _moments(self, comm: Communicator) -> Task[Array]:
-        """Return the moments (due,) at which workers have made the clocks due, as seen by marks."""
+        """Return the moments (due,) of the curve; the first is when all have begun."""
         marks = np.zeros((len(self.clocks), len(self.due_clocks)))
-        counts = np.minimum.outer(self.clocks, self.due_clocks)  # a worker that has ended waits
-        if self.own_clocks >= 0:
-            marks[comm.rank] = [self._marks[int(c)].seconds for c in counts[comm.rank]]
+        counts = np.minimum.outer(self.clocks, self.due_clocks)
+        marks[comm.rank] = [self._marks[int(clock)].seconds for clock in counts[comm.rank]]
         yield from naive.allreduce(comm, marks.reshape(-1))
         new = np.diff(counts, axis=1, prepend=0)
         order = np.argsort(marks, axis=None, kind="stable")
         made, times = np.cumsum(new.reshape(-1)[order]), marks.reshape(-1)[order]
         moments: Array = times[np.searchsorted(made, counts.sum(axis=0))]
-        moments[0] = marks[:, 0].max()  # all have begun
-        return np.maximum(moments, moments[0])
-
-    def _had(self, moments: Array) -> tuple[int, ...]:
-        """Return the clocks (due,) of which this worker's latest snapshots were at `moments`."""
-        own = [(mark.seconds, clock) for clock, mark in self._marks.items()]
-        return tuple(max(c for at, c in own if at <= moment) for moment in moments)
+        return np.maximum(moments, marks[:, 0].max())
 
     def _own_models(self, d: int, shown: Sequence[int]) -> Array:
         """Return its snapshots of the clocks `shown` (due, d); zeros on a rank that only serves."""
@@ -180,14 +197,14 @@ class Recorder:
                 pieces[row, span] = on_host(x)
         return pieces
 
-    def _latest_server(self, comm: Communicator) -> Task[Array]:
-        """Return when the last server had its piece, for every snapshot (due,)."""
-        held = np.zeros((comm.size, len(self.due_clocks)))
-        if self._held:
-            held[comm.rank] = [self._held[clock] for clock in self.due_clocks]
-        yield from naive.allreduce(comm, held.reshape(-1))
-        latest: Array = held.max(axis=0)
-        return latest
+
+def _last(comm: Communicator, own: Sequence[float] | Array) -> Task[Array]:
+    """Return the latest of all ranks' `own` moments (due,), snapshot by snapshot."""
+    all_ = np.zeros((comm.size, len(own)))
+    all_[comm.rank] = own
+    yield from naive.allreduce(comm, all_.reshape(-1))
+    latest: Array = all_.max(axis=0)
+    return latest
 
 
 def _latest(clock: int, kept: dict[int, Any], nothing: Any) -> Any:

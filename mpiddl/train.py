@@ -34,8 +34,7 @@ def program(job: Run, comm: Communicator, engine: Engine) -> Task[Result]:
     served, chance = variant.architecture.served, variant.left_to_chance
     accumulate = variant.seats.inner is not None or variant.sync.period > 1
     replica = Replica(problem.start(), accumulate)
-    every = job.every or max(1, job.clocks // 50)
-    recorder = Recorder(every, job.all_clocks, comm.rank, served, job.script)
+    recorder = Recorder(job.snapshots, job.all_clocks, comm.rank, served, job.script)
     lanes = _lanes(job, replica, accumulate)
     for lane in lanes:
         index = lane.bucket.index
