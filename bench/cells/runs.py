@@ -19,11 +19,22 @@ from bench.targets import Target, reached
 from bench.variants import Entry
 from mpiddl.comm.simulated import Network
 from mpiddl.errors import ConfigurationError
-from mpiddl.stragglers import Pace, ends
+from mpiddl.stragglers import ends, parse
 from mpiddl.synchronization import clocks_of
 from mpiddl.train import Run
 
-__all__ = ["Algorithm", "Choice", "Setting", "algorithms", "choose", "finals", "impossible", "trials"]
+__all__ = [
+    "Algorithm",
+    "Choice",
+    "Setting",
+    "aim_at",
+    "algorithms",
+    "choose",
+    "finals",
+    "impossible",
+    "outcomes",
+    "trials",
+]
 
 SNAPSHOTS = 60  # of a run, at most about: the grain of times
 
@@ -88,19 +99,12 @@ def algorithms() -> list[Algorithm]:
 
 def run_of(setting: Setting, algorithm: Algorithm, gam: float, seed: int) -> Run:
     """Return one run."""
-    from mpiddl.stragglers import parse
-
     variant, pace = algorithm.entry.variant(gam), parse(setting.stragglers, seed)
-    clocks = clocks_of(variant.sync, setting.steps)
-    made = _ends(pace, setting.workers, tuple(map(variant.sync.steps, range(clocks))))
-    unbounded = variant.sync.staleness == inf
+    clocks, made = clocks_of(variant.sync, setting.steps), None
+    if variant.sync.staleness == inf:
+        made = ends(pace, setting.workers, [variant.sync.steps(clock) for clock in range(clocks)])
     problem = learnt(setting.problem, setting.workers, seed)
-    every = -(-clocks // SNAPSHOTS)
-    return Run(variant, problem, clocks, every, pace, ends=made if unbounded else None)
-
-
-def _ends(pace: Pace, workers: int, steps: Sequence[int]) -> tuple[int, ...]:
-    return ends(pace, workers, steps)
+    return Run(variant, problem, clocks, -(-clocks // SNAPSHOTS), pace, ends=made)
 
 
 def _key(setting: Setting, algorithm: Algorithm, gam: float, seed: int) -> Hashable:
@@ -115,8 +119,8 @@ def _job(setting: Setting, algorithm: Algorithm, gam: float, seed: int) -> Job:
 def impossible(setting: Setting) -> Iterator[tuple[Algorithm, str]]:
     """Yield the algorithms that so many workers cannot run, and why; pure."""
     for algorithm in algorithms():
-        run = run_of(setting, algorithm, setting.grid[0], setting.seed)
         try:
+            run = run_of(setting, algorithm, setting.grid[0], setting.seed)
             run.check(run.ranks)
         except ConfigurationError as error:
             yield algorithm, str(error)
@@ -127,7 +131,7 @@ def trials(setting: Setting, wanted: Sequence[Algorithm]) -> list[Job]:
     return [_job(setting, one, gam, setting.seed) for one in wanted for gam in setting.grid]
 
 
-def target(setting: Setting, found: Found, given: float | None) -> Target:
+def aim_at(setting: Setting, found: Found, given: float | None) -> Target:
     """Return the f - f* to reach: `given`, or what S-SGD has at its best after half of its clocks.
 
     Raises

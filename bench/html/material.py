@@ -6,12 +6,12 @@ A file that is missing, broken or lacks a field is refused in one sentence that 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bench.html.machine import Facts, Machine
-from bench.html.records import CurveRecord, Replay, Row, VerdictRecord, build
+from bench.html.records import CellRecord, CurveRecord, Replay, Row, VerdictRecord, build
 from mpiddl.errors import ConfigurationError
 
 __all__ = ["Bench", "read"]
@@ -29,6 +29,7 @@ class Bench:
     curves: list[CurveRecord]
     verdicts: list[VerdictRecord]
     replays: list[Replay]
+    cells: list[CellRecord] = field(default_factory=list)
 
     @property
     def problems(self) -> list[str]:
@@ -49,13 +50,14 @@ def read(folder: Path) -> Bench:
         If a file is missing, is not JSON, or lacks what the page needs.
     """
     machine, table, curves, verdicts = (_load(folder / name) for name in FILES)
-    replays = sorted((folder / "replays").glob("*.json"))
+    replays, cells = sorted((folder / "replays").glob("*.json")), folder / "cells.json"
     return Bench(
         build(Machine, machine, str(folder / "machine.json")),
         _all(Row, table, folder / "table.json"),
         _all(CurveRecord, curves, folder / "curves.json"),
         _all(VerdictRecord, verdicts, folder / "verdicts.json"),
         [build(Replay, _load(path), str(path)) for path in replays],
+        _all(CellRecord, _load(cells), cells) if cells.exists() else [],
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.html import costs, curves, evidence, graphs, tables
+from bench.html import cells, costs, curves, evidence, graphs, tables
 from bench.html.machine import Machine
 from bench.html.markup import Markup, Piece, element, join
 from bench.html.material import Bench
@@ -44,7 +44,8 @@ def page(bench: Bench) -> str:
         element("title", "mpiddl bench"),
         element("style", style),
     )
-    sections = [*_problems(bench, draws), *_claims(bench, draws), _graphs(bench)]
+    sections = [*_problems(bench, draws), *cells.section(bench.cells, draws)]
+    sections += [*_claims(bench, draws), _graphs(bench)]
     sections += [*_staleness(bench, draws), *_costs(bench, draws)]
     links = (element("a", title, href=f"#{name}") for name, title, _ in sections)
     body = element(

@@ -113,6 +113,32 @@ class VerdictRecord:
 
 
 @dataclass(frozen=True)
+class CellCurve:
+    """The mean curve of an algorithm in virtual time; lists of one length."""
+
+    seconds: Numbers
+    bytes: Numbers
+    loss: Numbers
+
+
+@dataclass(frozen=True)
+class CellRecord:
+    """One algorithm of one of the twelve cells."""
+
+    synchronization: str
+    architecture: str
+    algorithm: str
+    outcome: str
+    setting: str
+    curve: CellCurve
+    seconds_to_target: float | None = None
+    bytes_to_target: float | None = None
+    final_loss: float | None = None
+    f_star: float | None = None
+    best_of_cell: bool = False
+
+
+@dataclass(frozen=True)
 class Replay:
     """Who was served when in an asynchronous run."""
 

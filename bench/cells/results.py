@@ -1,0 +1,110 @@
+"""What is known of every algorithm of the twelve cells, and which is the best; rank 0 alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Any
+
+import numpy as np
+
+from bench.cells import WHEN, WHOM, Cell
+from bench.cells.runs import Algorithm, Choice, Setting, outcomes
+from bench.jobs import Found, Outcome
+from bench.targets import Reached, Target, reached
+
+__all__ = ["Result", "best_of", "contents", "results"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One algorithm with its best step size.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        Which, and of which cell.
+    gam : float
+        The step size.
+    runs : sequence of Outcome
+        One per seed.
+    took : Reached or None
+        Virtual seconds and bytes until the target, of the mean curve; None: it was not reached.
+    """
+
+    algorithm: Algorithm
+    gam: float
+    runs: Sequence[Outcome]
+    took: Reached | None
+
+    @property
+    def outcome(self) -> str:
+        """In a word: "reached", "not reached" or "diverged"."""
+        if any(run.diverged for run in self.runs):
+            return "diverged"
+        return "reached" if self.took else "not reached"
+
+    @property
+    def loss(self) -> float:
+        """Mean loss over the seeds at the end; not finite where a run diverged."""
+        return float(np.mean([run.curve["loss"][-1] for run in self.runs]))
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """What orders results, the best first."""
+        return self.took.seconds if self.took else inf, self.loss if isfinite(self.loss) else inf
+
+    def as_dict(self, best: bool, setting: str) -> dict[str, Any]:
+        """Return the object of cells.json.
+
+        `best` says whether its cell has no better one, `setting` in words what is the same for all.
+        """
+        (when, whom), diverged = self.algorithm.cell, self.outcome == "diverged"
+        return {
+            "synchronization": WHEN[when],
+            "architecture": WHOM[whom],
+            "algorithm": self.algorithm.name,
+            "variant": str(self.algorithm.entry.variant(self.gam)),
+            "seconds_to_target": self.took and self.took.seconds,
+            "bytes_to_target": self.took and self.took.bytes,
+            "final_loss": None if diverged else self.loss,
+            "outcome": self.outcome,
+            "best_of_cell": best,
+            "setting": setting,
+            "f_star": self.runs[0].job.run.problem.constants.f_star,
+            "curve": {
+                name: [value if isfinite(value) else None for value in self._mean(name)]
+                for name in ("seconds", "bytes", "loss")
+            },
+        }
+
+    def _mean(self, column: str) -> list[float]:
+        with np.errstate(invalid="ignore", over="ignore"):  # a run may have diverged
+            mean = np.mean([run.curve[column] for run in self.runs], axis=0)
+        return [float(value) for value in mean]
+
+
+def results(setting: Setting, choice: Choice, found: Found, aim: Target) -> list[Result]:
+    """Return what came out of every algorithm, cell by cell."""
+    made = outcomes(setting, choice, found)
+    return [Result(one, choice[one], runs, _took(runs, aim)) for one, runs in made.items()]
+
+
+def _took(runs: Sequence[Outcome], aim: Target) -> Reached | None:
+    return None if any(run.diverged for run in runs) else reached(runs, aim)
+
+
+def best_of(some: Sequence[Result]) -> Mapping[Cell, Result]:
+    """Return of every cell the result that is there first, or else comes closest."""
+    best: dict[Cell, Result] = {}
+    for result in sorted(some, key=lambda result: result.rank):
+        best.setdefault(result.algorithm.cell, result)
+    return best
+
+
+def contents(some: Sequence[Result], setting: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects of cells.json; `setting` says in words what is the same for all."""
+    best = {id(result) for result in best_of(some).values()}
+    for result in some:
+        yield result.as_dict(id(result) in best, setting)

@@ -1,0 +1,69 @@
+"""The twelve cells as a table for eyes; rank 0 alone imports this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from bench.cells import WHEN, WHOM
+from bench.cells.results import Result, best_of
+from bench.html.numbers import seconds, size
+
+__all__ = ["cells_table", "others"]
+
+
+def cells_table(some: Sequence[Result]) -> Table:
+    """Return a row per synchronization and a column per architecture.
+
+    Each cell has its best algorithm, how long that took and what it sent; * marks the fewest
+    seconds and the fewest bytes of the table.
+    """
+    best = best_of(some)
+    there = [result.took for result in best.values() if result.took]
+    soonest = min((took.seconds for took in there), default=0.0)
+    fewest = min((took.bytes for took in there), default=0.0)
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 1, 0))
+    for name in ("", *WHOM.values()):
+        table.add_column(name)
+    for when, name in WHEN.items():
+        cells = [_shown(best.get((when, whom)), soonest, fewest) for whom in WHOM]
+        table.add_row(Text(name, style="bold"), *cells)
+    return table
+
+
+def _shown(result: Result | None, soonest: float, fewest: float) -> Text:
+    """Return what a cell says."""
+    if result is None:
+        return Text("left out", style="dim")
+    text, took = Text(result.algorithm.name), result.took
+    if took is None:
+        return text.append(f"\n{result.outcome}", style="dim")
+    for words, is_least in (
+        (seconds(took.seconds), took.seconds == soonest),
+        (size(took.bytes), took.bytes == fewest),
+    ):
+        text.append(f"\n{words}{' *' * is_least}", style="bold green" if is_least else "")
+    return text
+
+
+def others(some: Sequence[Result]) -> Table:
+    """Return a row per algorithm, cell by cell, with its step size and its loss at the end."""
+    best = {id(result) for result in best_of(some).values()}
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for name in ("", "algorithm", "variant"):
+        table.add_column(name)
+    for name in ("time", "bytes", "loss"):
+        table.add_column(name, justify="right")
+    for result in some:
+        took = result.took
+        table.add_row(
+            "*" if id(result) in best else "",
+            result.algorithm.name,
+            str(result.algorithm.entry.variant(result.gam)).replace(" / identity / whole", ""),
+            seconds(took.seconds) if took else result.outcome,
+            size(took.bytes) if took else "",
+            "" if result.outcome == "diverged" else f"{result.loss:.4g}",
+        )
+    return table
