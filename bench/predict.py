@@ -15,7 +15,7 @@ import numpy as np
 
 from mpiddl.architecture.allreduce import AllReduce
 from mpiddl.architecture.gossip import Gossip
-from mpiddl.architecture.parameter_server import ParameterServer
+from mpiddl.architecture.served import Served
 from mpiddl.architecture.topology import edges
 from mpiddl.compression import Compressor
 from mpiddl.compression.channels import parse_channel
@@ -80,7 +80,7 @@ def _lane(architecture: Hashable, compressor: Any, b: int, w: int, n: int) -> Ev
     if isinstance(architecture, Gossip):
         messages = edges(architecture.matrices(n)[0])  # one for each weight off the diagonal of W
         return Evaluated(messages, messages * payload, 0.0)
-    if isinstance(architecture, ParameterServer):
+    if isinstance(architecture, Served):
         return _served(architecture, compressor, b, w, n)
     if isinstance(architecture, AllReduce):
         if not compressor.linear:
@@ -90,9 +90,7 @@ def _lane(architecture: Hashable, compressor: Any, b: int, w: int, n: int) -> Ev
     return None
 
 
-def _served(
-    ps: ParameterServer, compressor: Compressor, b: int, w: int, n: int
-) -> Evaluated | None:
+def _served(ps: Served, compressor: Compressor, b: int, w: int, n: int) -> Evaluated | None:
     """Return what workers say to servers of b entries, and servers to workers, in one clock.
 
     Each of s servers holds b/s entries, rounded up or down; where workers serve, what a worker

@@ -9,6 +9,10 @@ from typing import Any
 
 from rich.console import Console
 
+from bench.cells.results import Results
+from bench.cells.runs import Cells
+from bench.cells.runs import Choice as Chosen
+from bench.cells.table import show
 from bench.claims import Budget, verdicts
 from bench.grid import Choice, Table
 from bench.jobs import Found
@@ -41,6 +45,8 @@ class Made:
         Outcomes of all runs, claims included.
     seconds : mapping
         Wall seconds of every stage.
+    cells : (Cells, Choice) or None
+        The twelve cells, and what was chosen of them; None: they were not run.
     """
 
     tables: Sequence[Table]
@@ -49,6 +55,7 @@ class Made:
     budget: Budget
     found: Found
     seconds: Mapping[str, float]
+    cells: tuple[Cells, Chosen] | None = None
 
 
 class Report:
@@ -70,6 +77,7 @@ class Report:
             table.name: (table, rows(table, choice, made.found, options.target))
             for table, choice in zip(made.tables, made.choices, strict=True)
         }
+        self.cells = made.cells and Results(*made.cells, made.found, network.name)
         self.verdicts: list[Verdict] = list(verdicts(options.claimed, made.found, made.budget))
 
     @cached_property
@@ -92,6 +100,8 @@ class Report:
             table_ = variants_table(own, "f" if unknown else "f - f*", console.width)
             console.print(table_, soft_wrap=True)
         console.print("\n".join(["", *self._notes()]), markup=False)
+        if self.cells is not None:
+            show(console, self.cells)
         if self.verdicts:
             console.print()
             console.print(verdicts_table(self.verdicts))
@@ -145,6 +155,7 @@ class Report:
         """Write all files, if the command line names a folder."""
         if self.options.out is None:
             return
+        from bench.cells.files import save as save_cells
         from bench.files import write
         from bench.html import write_report
 
@@ -157,4 +168,7 @@ class Report:
             self.options, told, self.network, self.tables, self.verdicts, made.found
         ):
             write(out / name, content)
+        (out / "cells.json").unlink(missing_ok=True)
+        if self.cells is not None:
+            save_cells(out, self.cells.contents())
         write_report(out)

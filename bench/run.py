@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bench.cells.runs import Cells, Setting
 from bench.claims import Budget, claims
 from bench.console import Progress, open_console
 from bench.crew import Crew
@@ -112,7 +113,7 @@ def run(options: Options) -> None:
     SystemExit
         With 1, on rank 0, if a claim fails or something differs that must not.
     """
-    code = 0
+    code, cells = 0, None
     with MPICommunicator() as comm:
         refuse_together(comm, options.out)
         where = options.network
@@ -121,6 +122,8 @@ def run(options: Options) -> None:
         budget = Budget(comm.size, options.seeds, options.seed, network.network)
         tests = [job for name in options.claimed for job in claims[name].jobs(budget)]
         trials = [job for table in tables for job in table.trials()]
+        grid = None if options.quick else Cells(Setting(network.network, seed=options.seed))
+        trials += grid.trials() if grid else []
         check([*trials, *tests])
         console, machine = opening(comm)
         with Progress(console) as progress:
@@ -128,13 +131,17 @@ def run(options: Options) -> None:
             found = crew.make("claims and step sizes", [*tests, *trials])
             choices = told(comm, lambda: [table.choose(found) for table in tables])
             chosen = zip(tables, choices, strict=True)
-            crew.make("variants", [job for table, choice in chosen for job in table.finals(choice)])
+            finals = [job for table, choice in chosen for job in table.finals(choice)]
+            if grid is not None:
+                cells = grid, told(comm, lambda: grid.choose(found, None))
+                finals += grid.finals(cells[1])
+            crew.make("variants", finals)
             progress.stage("report", 1)
             machine |= _memory(comm)
             if console is not None:
                 from bench.report import Made, Report
 
-                made = Made(tables, choices, left_out, budget, crew.found, crew.seconds)
+                made = Made(tables, choices, left_out, budget, crew.found, crew.seconds, cells)
                 report = Report(options, made, network)
                 report.save(machine)
         if console is not None:

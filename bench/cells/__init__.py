@@ -24,7 +24,7 @@ CELLS: Mapping[Cell, Mapping[str, str]] = {
     ("bsp", "gossip"): {
         "D-PSGD": "bsp / gossip:ring",
         "D-PSGD, exponential graph": "bsp / gossip:exponential",
-        "D2": "bsp / d2:exponential",
+        "D2": "bsp / d2:ring",
         "gradient tracking": "bsp / tracking:exponential",
         "SGP, one peer": "bsp / push_sum:one_peer_exponential",
     },
@@ -37,8 +37,8 @@ CELLS: Mapping[Cell, Mapping[str, str]] = {
         "EASGD": "local:4 / easgd:servers=1",
     },
     ("local", "gossip"): {
-        "local decentralised SGD": "local:4 / gossip:ring",
-        "the same, exponential graph": "local:4 / gossip:exponential",
+        "local D-PSGD": "local:4 / gossip:ring",
+        "local D-PSGD, exponential graph": "local:4 / gossip:exponential",
     },
     ("ssp", "allreduce"): {
         "Pipe-SGD": "ssp:1 / allreduce",
@@ -47,7 +47,7 @@ CELLS: Mapping[Cell, Mapping[str, str]] = {
     ("ssp", "ps"): {"SSP": "ssp:3 / ps:servers=1"},
     ("ssp", "gossip"): {
         "stale gossip": "ssp:3 / gossip:ring",
-        "the same, exponential graph": "ssp:3 / gossip:exponential",
+        "stale gossip, exponential graph": "ssp:3 / gossip:exponential",
     },
     ("asp", "allreduce"): {
         "eager-SGD, solo": "asp / allreduce:quorum=solo",

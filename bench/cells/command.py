@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from bench.cells.results import contents, results
-from bench.cells.runs import Setting, aim_at, algorithms, choose, finals, impossible, trials
+from bench.cells.runs import Cells, Setting
 from bench.console import Progress
 from bench.crew import Crew
 from bench.grid import learnt
@@ -15,11 +15,10 @@ from bench.options import Options
 from bench.run import opening, refuse_together, told
 from bench.variants import grid_of
 from mpiddl.comm.mpi import MPICommunicator
+from mpiddl.comm.simulated import Network
 from mpiddl.stragglers import parse
 
 __all__ = ["cells"]
-
-PROBLEM, STEPS, SEEDS = "breast_cancer", 96, 3
 
 
 def cells(options: Options) -> None:
@@ -35,47 +34,41 @@ def cells(options: Options) -> None:
         refuse_together(comm, options.out)
         where = options.network
         network = told(comm, lambda: read(Path(where)) if is_file(where) else preset(where))
-        (problem,) = options.problems or (PROBLEM,)
-        grid = options.grid or grid_of(learnt(problem, options.workers, options.seed))
-        setting = Setting(
-            problem,
-            options.workers,
-            options.steps or STEPS,
-            grid,
-            options.seed,
-            options.seeds or SEEDS,
-            network.network,
-            options.stragglers,
-        )
-        left_out = dict(impossible(setting))
-        wanted = [one for one in algorithms() if one not in left_out]
-        first = trials(setting, wanted)
-        check(first)
+        setting = _setting(options, network.network)
+        made = Cells(setting)
+        check(made.trials())
         console, _ = opening(comm)
         with Progress(console) as progress:
             crew = Crew(comm, progress)
-            found = crew.make("step sizes", first)
-            aim = told(comm, lambda: aim_at(setting, found, options.target))
-            choice = told(comm, lambda: choose(setting, wanted, found, aim))
-            found = crew.make("cells", finals(setting, choice))
+            found = crew.make("step sizes of cells", made.trials())
+            choice = told(comm, lambda: made.choose(found, options.target))
+            found = crew.make("cells", made.finals(choice))
         if console is None:
             return
-        from bench.cells.table import cells_table, others  # rank 0 alone
+        from bench.cells.results import Results  # rank 0 alone
+        from bench.cells.table import show
 
-        some = results(setting, choice, found, aim)
-        about = (
-            f"{problem}: {setting.workers} workers, {setting.steps} gradients each; a gradient "
-            f"takes {setting.stragglers} s; network {network.name}; {setting.seeds} seeds\n"
-            f"target: f - f* = {aim.value:.3g}, {aim.meaning}"
-        )
-        console.print(f"\n{about}\n", markup=False)
-        console.print(cells_table(some))
-        console.print("\n* the least of the table; time is virtual, bytes are those of all ranks\n")
-        console.print(others(some))
-        for one, why in left_out.items():
-            console.print(f"left out: {one.name}: {why}", markup=False)
+        results = Results(made, choice, found, network.name)
+        show(console, results)
         if options.out is not None:
             from bench.cells.files import save
 
-            names = save(options.out, list(contents(some, about)))
-            console.print(f"\nwritten to {options.out}: {', '.join(names)}", markup=False)
+            names = ", ".join(save(options.out, results.contents()))
+            console.print(f"\nwritten to {options.out}: {names}", markup=False)
+
+
+def _setting(options: Options, network: Network) -> Setting:
+    """Return what the command line asks for."""
+    plain = Setting(network)
+    problem = (options.problems or (plain.problem,))[0]
+    grid = options.grid or grid_of(learnt(problem, options.workers, options.seed))
+    return replace(
+        plain,
+        problem=problem,
+        workers=options.workers,
+        steps=options.steps or plain.steps,
+        grid=grid,
+        seed=options.seed,
+        seeds=options.seeds,
+        stragglers=options.stragglers,
+    )

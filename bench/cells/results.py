@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from bench.cells import WHEN, WHOM, Cell
-from bench.cells.runs import Algorithm, Choice, Setting, outcomes
+from bench.cells.runs import Algorithm, Cells, Choice
 from bench.jobs import Found, Outcome
 from bench.targets import Reached, Target, reached
 
-__all__ = ["Result", "best_of", "contents", "results"]
+__all__ = ["Result", "Results"]
 
 
 @dataclass(frozen=True)
@@ -85,26 +85,51 @@ class Result:
         return [float(value) for value in mean]
 
 
-def results(setting: Setting, choice: Choice, found: Found, aim: Target) -> list[Result]:
-    """Return what came out of every algorithm, cell by cell."""
-    made = outcomes(setting, choice, found)
-    return [Result(one, choice[one], runs, _took(runs, aim)) for one, runs in made.items()]
+class Results:
+    """What came out of all cells.
+
+    Parameters
+    ----------
+    cells : Cells
+        The runs.
+    choice : Choice
+        Target and step sizes.
+    found : Found
+        Outcomes of the runs.
+    network : str
+        What the network is called.
+    """
+
+    def __init__(self, cells: Cells, choice: Choice, found: Found, network: str) -> None:
+        self.cells, self.choice, self.network = cells, choice, network
+        self.all = [
+            Result(one, choice.steps[one], runs, _took(runs, choice.target))
+            for one, runs in cells.outcomes(choice, found).items()
+        ]
+
+    @property
+    def best(self) -> Mapping[Cell, Result]:
+        """The result of every cell that is there first, or else comes closest."""
+        best: dict[Cell, Result] = {}
+        for result in sorted(self.all, key=lambda result: result.rank):
+            best.setdefault(result.algorithm.cell, result)
+        return best
+
+    @property
+    def setting(self) -> str:
+        """What is the same for all, in words."""
+        setting, target = self.cells.setting, self.choice.target
+        return (
+            f"{setting.problem}: {setting.workers} workers, {setting.steps} gradients each; "
+            f"seconds of a gradient: {setting.stragglers}; network {self.network}; "
+            f"{setting.seeds} seeds; target: f - f* = {target.value:.3g}, {target.meaning}"
+        )
+
+    def contents(self) -> list[dict[str, Any]]:
+        """Return the objects of cells.json."""
+        best = {id(result) for result in self.best.values()}
+        return [result.as_dict(id(result) in best, self.setting) for result in self.all]
 
 
-def _took(runs: Sequence[Outcome], aim: Target) -> Reached | None:
-    return None if any(run.diverged for run in runs) else reached(runs, aim)
-
-
-def best_of(some: Sequence[Result]) -> Mapping[Cell, Result]:
-    """Return of every cell the result that is there first, or else comes closest."""
-    best: dict[Cell, Result] = {}
-    for result in sorted(some, key=lambda result: result.rank):
-        best.setdefault(result.algorithm.cell, result)
-    return best
-
-
-def contents(some: Sequence[Result], setting: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects of cells.json; `setting` says in words what is the same for all."""
-    best = {id(result) for result in best_of(some).values()}
-    for result in some:
-        yield result.as_dict(id(result) in best, setting)
+def _took(runs: Sequence[Outcome], target: Target) -> Reached | None:
+    return None if any(run.diverged for run in runs) else reached(runs, target)

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from bench.cells import WHEN, WHOM
-from bench.cells.results import Result, best_of
+from bench.cells.results import Result, Results
 from bench.html.numbers import seconds, size
 
-__all__ = ["cells_table", "others"]
+__all__ = ["show"]
 
 
-def cells_table(some: Sequence[Result]) -> Table:
+def show(console: Console, results: Results) -> None:
+    """Print the table of the cells, and that of all algorithms."""
+    console.print(f"\n{results.setting}\n", markup=False)
+    console.print(_cells(results))
+    console.print("* the least of the table; time is virtual, bytes are those of all ranks\n")
+    console.print(_algorithms(results))
+    for one, why in results.cells.left_out.items():
+        console.print(f"left out: {one.name}: {why}", markup=False)
+
+
+def _cells(results: Results) -> Table:
     """Return a row per synchronization and a column per architecture.
 
     Each cell has its best algorithm, how long that took and what it sent; * marks the fewest
     seconds and the fewest bytes of the table.
     """
-    best = best_of(some)
+    best = results.best
     there = [result.took for result in best.values() if result.took]
     soonest = min((took.seconds for took in there), default=0.0)
     fewest = min((took.bytes for took in there), default=0.0)
@@ -48,15 +57,15 @@ def _shown(result: Result | None, soonest: float, fewest: float) -> Text:
     return text
 
 
-def others(some: Sequence[Result]) -> Table:
+def _algorithms(results: Results) -> Table:
     """Return a row per algorithm, cell by cell, with its step size and its loss at the end."""
-    best = {id(result) for result in best_of(some).values()}
+    best = {id(result) for result in results.best.values()}
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for name in ("", "algorithm", "variant"):
         table.add_column(name)
     for name in ("time", "bytes", "loss"):
         table.add_column(name, justify="right")
-    for result in some:
+    for result in results.all:
         took = result.took
         table.add_row(
             "*" if id(result) in best else "",

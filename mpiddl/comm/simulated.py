@@ -11,109 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from mpiddl.arrays import Array
-from mpiddl.comm import Request, Traffic
-from mpiddl.comm.buffers import require_flat, require_peer, require_target
+from mpiddl.comm import Traffic
 from mpiddl.comm.engine import Engine, Handle, Task
-from mpiddl.comm.fabric import DEFAULT, FREE, Fabric, Network, Operation, Span
+from mpiddl.comm.fabric import DEFAULT, Fabric, Network, Span
+from mpiddl.comm.simulated_rank import SimulatedCommunicator
+from mpiddl.comm.together import Gathering
 from mpiddl.errors import ConfigurationError, Deadlock, ProtocolError
 
 __all__ = ["Network", "SimulatedCommunicator", "Span", "World"]
 
 T = TypeVar("T")
+MANY = 32  # ranks up to which every message is an event
 STEPS_AT_ONCE = 100_000  # a rank that moves more often than that at one instant polls for ever
-NO_TIME = Request("nothing", done=True)
-
-
-class SimulatedCommunicator:
-    """One rank of a `World`; see `mpiddl.comm.Communicator`.
-
-    Parameters
-    ----------
-    fabric : Fabric
-        Carries the messages and owns the clock.
-    rank, size : int
-        This rank, and how many there are.
-    network : Network
-        What this rank's messages and additions cost.
-    traffic : Traffic
-        Where its messages are counted.
-    where : str
-        The lane: tells its messages from those of other lanes.
-    """
-
-    __slots__ = ("_fabric", "_where", "network", "rank", "size", "traffic")
-
-    def __init__(
-        self,
-        fabric: Fabric,
-        rank: int,
-        size: int,
-        network: Network,
-        traffic: Traffic,
-        where: str = "",
-    ) -> None:
-        self._fabric, self.rank, self.size = fabric, rank, size
-        self.network, self.traffic, self._where = network, traffic, where
-
-    def isend(self, buf: Array, dest: int, tag: int = 0) -> Request:
-        """Start sending `buf` (b,) of any dtype; see the protocol and `Fabric.post` for errors."""
-        require_flat(buf)
-        require_peer(self, dest, tag)
-        label = f"send to {dest}, tag {tag}{self._where}"
-        send = Operation(self.rank, label, self.traffic, buf, sends=True)
-        self.traffic.send(dest, buf.nbytes)
-        self._fabric.post((self.rank, dest, tag, self._where), send, self.network)
-        return send
-
-    def irecv(self, buf: Array, source: int, tag: int = 0) -> Request:
-        """Start receiving into `buf` (b,), of the sender's dtype and at least its size."""
-        require_target(buf)
-        require_peer(self, source, tag)
-        label = f"recv from {source}, tag {tag}{self._where}"
-        receive = Operation(self.rank, label, self.traffic, buf)
-        self._fabric.post((source, self.rank, tag, self._where), receive, self.network)
-        return receive
-
-    def iallreduce(self, x: Array) -> Request:
-        """Refuse, with a ConfigurationError: there is no MPI here."""
-        raise ConfigurationError(
-            "MPI's own all-reduce exists only under MPI: choose one of mpiddl's, such as ring"
-        )
-
-    def add(self, target: Array, other: Array) -> Request:
-        """Add `other` to `target` in place, at once; done gamma seconds a byte later."""
-        require_target(target)
-        target += other
-        return self._pass(self.network.gamma * target.nbytes, "addition")
-
-    def spend(self, seconds: float) -> Request:
-        """Let `seconds` of virtual time pass; ProtocolError unless finite and at least 0."""
-        if not 0 <= seconds < float("inf"):
-            raise ProtocolError(f"a computation takes a finite time, at least 0: spend({seconds})")
-        return self._pass(seconds, "computation")
-
-    def _pass(self, seconds: float, label: str) -> Request:
-        if seconds == 0:
-            return NO_TIME
-        computation = Operation(self.rank, label, self.traffic)
-        self._fabric.compute(seconds, computation)
-        return computation
-
-    def now(self) -> float:
-        """Return the virtual seconds since the world began."""
-        return self._fabric.now
-
-    def lane(self, index: int) -> SimulatedCommunicator:
-        """Return the same rank with tags of its own and the same traffic."""
-        return self._twin(self.network, self.traffic, f"{self._where}, lane {index}")
-
-    def uncounted(self) -> SimulatedCommunicator:
-        """Return the same rank with tags and traffic of its own; its messages take no time."""
-        return self._twin(FREE, Traffic(), f"{self._where}, uncounted")
-
-    def _twin(self, network: Network, traffic: Traffic, where: str) -> SimulatedCommunicator:
-        return SimulatedCommunicator(self._fabric, self.rank, self.size, network, traffic, where)
 
 
 class World:
@@ -129,6 +38,9 @@ class World:
         Seed of random delays of all messages; None: none.
     trace : list or None
         Is given a `Span` for every transfer and computation.
+    together : bool or None
+        Whether collectives are made at once, see together.py, and not of messages; None: where
+        there are more than `MANY` ranks, and no chance or trace that asks for messages.
     """
 
     def __init__(
@@ -138,12 +50,16 @@ class World:
         *,
         shuffle: int | None = None,
         trace: list[Span] | None = None,
+        together: bool | None = None,
     ) -> None:
         if size < 1:
             raise ConfigurationError(f"a world needs at least one rank, found {size}")
         self._fabric = Fabric(size, shuffle, trace)
+        if together is None:
+            together = size > MANY and shuffle is None and trace is None
+        gathering = Gathering(self._fabric, size) if together else None
         self.communicators = [
-            SimulatedCommunicator(self._fabric, rank, size, network, Traffic())
+            SimulatedCommunicator(self._fabric, rank, size, network, Traffic(), "", gathering)
             for rank in range(size)
         ]
         self._engines: list[Engine] = []

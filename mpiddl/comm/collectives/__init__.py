@@ -113,7 +113,7 @@ def collective(text: str, size: int | None = None) -> Allreduce:
     name, colon, number = text.partition(":")
     found = allreduces[name.strip()]
     if not colon:
-        return found
+        return partial(_at_once_or, found, name.strip())
     if "group" not in signature(found).parameters:
         raise ConfigurationError(f"all-reduce {name} forms no groups: leave out {number!r}")
     if not number.strip().isdecimal() or int(number) < 1:
@@ -123,3 +123,15 @@ def collective(text: str, size: int | None = None) -> Allreduce:
 
         require_groups(size, int(number))
     return cast(Allreduce, partial(cast(Any, found), group=int(number)))
+
+
+def _at_once_or(
+    found: Allreduce, name: str, comm: Communicator, x: Array, tag: int = 0
+) -> Task[None]:
+    """Let a simulated world of very many ranks make the sum at once; else send messages."""
+    together = getattr(comm, "together", None)
+    joined = together and together(name, x, tag)
+    if joined:
+        yield joined
+    else:
+        yield from found(comm, x, tag)
