@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from mpiddl.architecture.allreduce import AllReduce
-from mpiddl.architecture.gossip import Gossip
+from mpiddl.architecture.neighbours import Neighbours
+from mpiddl.architecture.pairwise import Pairwise
+from mpiddl.architecture.push_sum import PushSum
 from mpiddl.architecture.served import Served
 from mpiddl.architecture.topology import edges
+from mpiddl.architecture.tracking import Tracking
 from mpiddl.compression import Compressor
 from mpiddl.compression.channels import parse_channel
 from mpiddl.compression.qsgd import QSGD
@@ -37,7 +40,7 @@ def per_clock(run: Run) -> Evaluated | None:
     """Return messages and bytes of one clock, totals over all ranks.
 
     None where no formula speaks of the variant: a compressor or collective that is not in `theory`,
-    or MPI's own all-reduce, which nobody can count.
+    MPI's own all-reduce, which nobody can count, or backup workers, who speak as often as they can.
     """
     total, width = Evaluated(0, 0, 0.0), np.dtype(run.problem.dtype).itemsize
     for size in sizes(run.variant, run.problem.layout, width):
@@ -77,10 +80,12 @@ def _lane(architecture: Hashable, compressor: Any, b: int, w: int, n: int) -> Ev
     payload = _payload(compressor, b, w)
     if payload is None:
         return None
-    if isinstance(architecture, Gossip):
-        messages = edges(architecture.matrices(n)[0])  # one for each weight off the diagonal of W
+    if isinstance(architecture, Neighbours):
+        return _mixed(architecture, compressor, b, w, n)
+    if isinstance(architecture, Pairwise):
+        messages = 2 * n * (n > 1)  # of each worker a question, and its answer
         return Evaluated(messages, messages * payload, 0.0)
-    if isinstance(architecture, Served):
+    if isinstance(architecture, Served) and not getattr(architecture, "backup", 0):
         return _served(architecture, compressor, b, w, n)
     if isinstance(architecture, AllReduce):
         if not compressor.linear:
@@ -88,6 +93,23 @@ def _lane(architecture: Hashable, compressor: Any, b: int, w: int, n: int) -> Ev
         cost = allreduce(architecture.collective)
         return None if cost is None else cost.at(n=n, b=payload // w, w=w)
     return None
+
+
+def _mixed(
+    architecture: Neighbours, compressor: Compressor, b: int, w: int, n: int
+) -> Evaluated | None:
+    """Return what neighbours say in one clock: a message for each weight off the diagonal of W.
+
+    Tracking says two vectors as one; push-sum an entry more, as it is. None where the clocks of a
+    turn differ in messages.
+    """
+    tracked, pushed = isinstance(architecture, Tracking), isinstance(architecture, PushSum)
+    payload = _payload(compressor, 2 * b if tracked else b, w)
+    messages = {edges(matrix) for matrix in architecture.matrices(n)}
+    if payload is None or len(messages) > 1:
+        return None
+    (each,) = messages
+    return Evaluated(each, each * (payload + w * pushed), 0.0)
 
 
 def _served(ps: Served, compressor: Compressor, b: int, w: int, n: int) -> Evaluated | None:

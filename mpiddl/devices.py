@@ -152,7 +152,7 @@ def common_device(*arrays: Any) -> Device | None:
         If they lie on different devices; nothing is copied between devices unasked.
     """
     devices = [device_of(x) for x in arrays]
-    if any(device is not devices[0] for device in devices):
+    if devices.count(devices[0]) < len(devices):
         names = ", ".join("host" if device is None else repr(device) for device in devices)
         raise BufferMismatch(f"expected arrays on one device, found them on {names}")
     return devices[0]

@@ -14,9 +14,9 @@ from mpiddl.arrays import Array
 from mpiddl.curve import Curve
 from mpiddl.errors import ConfigurationError
 from mpiddl.ledger import SHOWN, Script
+from mpiddl.marks import due_clocks
 from mpiddl.problems import Problem
 from mpiddl.problems.base import number, whole
-from mpiddl.record import due_clocks
 from mpiddl.variant import Variant
 
 __all__ = ["Result", "Run"]

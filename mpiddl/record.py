@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,25 +22,10 @@ from mpiddl.comm.collectives import naive
 from mpiddl.comm.engine import Task
 from mpiddl.curve import Curve, measure
 from mpiddl.ledger import SHOWN, Ledger, Script
+from mpiddl.marks import NOTHING, Mark, due_clocks, last, latest
 from mpiddl.problems import Problem
 
-__all__ = ["Recorder", "due_clocks"]
-
-
-class _Mark(NamedTuple):
-    """When a snapshot was taken, and what this rank had sent by then."""
-
-    seconds: float
-    bytes: int
-    messages: int
-
-
-_NOTHING = _Mark(0.0, 0, 0)
-
-
-def due_clocks(every: int, clocks: int) -> tuple[int, ...]:
-    """Return the clocks of which there are snapshots: each that `every` divides, and the last."""
-    return tuple(sorted({*range(0, clocks, every), clocks}))
+__all__ = ["Recorder"]
 
 
 class Recorder:
@@ -78,7 +62,7 @@ class Recorder:
         self._clock_of = {sum(many * min(c, own) for own, many in ends): c for c in self.due_clocks}
         self._models: dict[int, Array] = {}
         self._pieces: defaultdict[int, list[tuple[slice, Array]]] = defaultdict(list)
-        self._marks: dict[int, _Mark] = {}
+        self._marks: dict[int, Mark] = {}
         self._held: dict[int, float] = {}
 
     def due(self, clock: int) -> bool:
@@ -101,9 +85,20 @@ class Recorder:
             if self.own_clocks < 0 or clock == self.due_clocks[-1]:
                 self._mark(clock, comm)
 
+    def settle(self, comm: Communicator, x: Array | None) -> None:
+        """Count again what this rank sent: it may have answered others since its last clock.
+
+        Also copy x (d,), where it is given, as they may have moved it.
+        """
+        clock, sent = self.due_clocks[-1], comm.traffic.sent
+        if clock in self._marks:  # not where a server holds nothing
+            self._marks[clock] = Mark(self._marks[clock].seconds, sent.bytes, sent.messages)
+        if x is not None:
+            self._models[clock] = x.copy()
+
     def _mark(self, clock: int, comm: Communicator) -> None:
         sent = comm.traffic.sent
-        self._marks[clock] = _Mark(comm.now(), sent.bytes, sent.messages)
+        self._marks[clock] = Mark(comm.now(), sent.bytes, sent.messages)
 
     def evaluate(
         self, problem: Problem, comm: Communicator, start: Callable[[int], int], apart: bool
@@ -130,26 +125,23 @@ class Recorder:
         sums = np.zeros((3, len(self.due_clocks)))
         if self.own_clocks >= 0:
             sums[0] = ((models - agreed) ** 2).sum(axis=1) / len(self.clocks)
-        marks = [_latest(clock, self._marks, _NOTHING) for clock in shown]
-        sums[1:] = np.array([mark[1:] for mark in marks], dtype=np.float64).T
-        sums[1:] -= sums[1:, :1]  # a communicator may have served runs before this one
+        marks = [latest(clock, self._marks, NOTHING) for clock in shown]
+        before = latest(0, self._marks, NOTHING)  # a communicator may have served other runs
+        sums[1:] = np.array([np.subtract(mark[1:], before[1:]) for mark in marks]).T
         yield from naive.allreduce(comm, sums.reshape(-1))
         seconds = np.array([mark.seconds for mark in marks])
         if self.served:
-            seconds = yield from _last(
-                comm, [self._held.get(clock, 0.0) for clock in self.due_clocks]
-            )
+            held = [self._held.get(clock, 0.0) for clock in self.due_clocks]
+            seconds = yield from last(comm, held)
         elif apart:
-            seconds = yield from _last(comm, seconds)
+            seconds = yield from last(comm, seconds)
         if comm.rank != 0:
             return None
-        rows = []
-        for row, clock in enumerate(self.due_clocks):
-            consensus2, *sent = map(float, sums[:, row])
-            loss, gradient, distance, accuracy = measure(problem, agreed[row])
-            when = (float(clock), float(start(clock)), float(seconds[row] - seconds[0]))
-            rows.append((*when, *sent, loss, gradient, consensus2, distance, accuracy))
-        return Curve(tuple(rows))
+        whens = [
+            (float(clock), float(start(clock)), float(at - seconds[0]))
+            for clock, at in zip(self.due_clocks, seconds, strict=True)
+        ]
+        return Curve(tuple(_row(problem, *row) for row in zip(whens, sums.T, agreed, strict=True)))
 
     def _shown(self, comm: Communicator) -> Task[tuple[int, ...]]:
         """Return the clocks of this worker's latest snapshots at the moments of the curve (due,).
@@ -185,7 +177,7 @@ class Recorder:
         models = np.zeros((len(self.due_clocks), d))
         if self._models:
             for row, clock in enumerate(shown):
-                models[row] = on_host(_latest(clock, self._models, None))
+                models[row] = on_host(latest(clock, self._models, None))
             self._models.clear()  # a simulator holds those of all ranks
         return models
 
@@ -198,16 +190,8 @@ class Recorder:
         return pieces
 
 
-def _last(comm: Communicator, own: Sequence[float] | Array) -> Task[Array]:
-    """Return the latest of all ranks' `own` moments (due,), snapshot by snapshot."""
-    all_ = np.zeros((comm.size, len(own)))
-    all_[comm.rank] = own
-    yield from naive.allreduce(comm, all_.reshape(-1))
-    latest: Array = all_.max(axis=0)
-    return latest
-
-
-def _latest(clock: int, kept: dict[int, Any], nothing: Any) -> Any:
-    """Return what was kept at `clock`, or before it by a worker that had ended."""
-    known = [one for one in kept if one <= clock]
-    return kept[max(known)] if known else nothing
+def _row(problem: Problem, when: tuple[float, ...], sums: Array, x: Array) -> tuple[float, ...]:
+    """Return the row of a curve: when, what was sent, and what x (d,) is worth."""
+    consensus2, *sent = map(float, sums)
+    loss, gradient, distance, accuracy = measure(problem, x)
+    return (*when, *sent, loss, gradient, consensus2, distance, accuracy)

@@ -22,15 +22,16 @@ T = TypeVar("T")
 class Described:
     """A frozen description: a dataclass that prints as ``name:value,field=value``.
 
-    The first field prints bare, the others, and those that are keyword-only, with their names; a
-    field at its default is left out.
+    Fields that are keyword-only come last, with their names; of the others the first prints bare.
+    A field at its default is left out.
     """
 
     name = ""
 
     def __str__(self) -> str:
         words = []
-        for position, field in enumerate(fields(self)):  # type: ignore[arg-type]
+        known = sorted(fields(self), key=lambda field: bool(field.kw_only))  # type: ignore[arg-type]
+        for position, field in enumerate(known):
             value = getattr(self, field.name)
             if value != field.default:
                 bare = position == 0 and not field.kw_only
@@ -112,10 +113,10 @@ class Registry(Generic[T]):
                 raise ConfigurationError(
                     f"{self.kind} {text!r} says {key.strip()} twice: take one of them out"
                 )
-            if equals:
+            if equals and key.strip().isidentifier():
                 named[key.strip()] = _value(value.strip())
             else:
-                positional.append(_value(word.strip()))
+                positional.append(_value(word.strip()))  # or a text with options of its own
         make: Any = self[name.strip()]
         try:
             return make(*positional, **named)

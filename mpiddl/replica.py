@@ -27,7 +27,13 @@ __all__ = ["Exchange", "Lane", "Lanes", "Replica", "finite"]
 
 
 class Exchange(Protocol):
-    """The live end of an architecture, on one rank, for one lane."""
+    """The live end of an architecture, on one rank, for one lane.
+
+    `early`: it is pulled before a clock begins, not when a layer is needed, as what it hears may
+    close that clock.
+    """
+
+    early: bool = False
 
     def push(self, clock: int, finite: bool) -> None:
         """Say what changed in this clock; never blocks. What is not finite bypasses memories."""

@@ -32,6 +32,7 @@ def program(job: Run, comm: Communicator, engine: Engine) -> Task[Result]:
     """Return the task of one rank: plan, lanes with their exchanges, then `work`, or serve."""
     variant, problem = job.variant, job.problem
     served, chance = variant.architecture.served, variant.left_to_chance
+    apart = chance and not served
     accumulate = variant.seats.inner is not None or variant.sync.period > 1
     replica = Replica(problem.start(), accumulate)
     recorder = Recorder(job.snapshots, job.all_clocks, comm.rank, served, job.script)
@@ -47,9 +48,10 @@ def program(job: Run, comm: Communicator, engine: Engine) -> Task[Result]:
         lost = yield from work(job, comm, replica, lanes, recorder)
     for lane in lanes:
         yield from lane.exchange.close()
+    if chance:
+        recorder.settle(comm, replica.x if apart else None)
     aside = comm.uncounted()
     diverged = yield from first_divergence(aside, lost)
-    apart = chance and not served
     curve = yield from recorder.evaluate(problem, aside, variant.sync.start, apart)
     noted = served or chance
     services = (yield from recorder.ledger.collect(aside)) if noted else None
@@ -76,10 +78,11 @@ def work(
     lost: int | None = None
     order: dict[int, Lane] = {}  # lanes as they speak: MPI's own collectives match by order
     layers, clocks = len(problem.layout.names), job.all_clocks[comm.rank]
+    early = any(lane.exchange.early for lane in lanes)
     for clock in range(clocks + 1):
         last = clock - 1
         at_least = last if clock == clocks else sync.at_least(last)
-        if recorder.due(clock) or lost is not None:
+        if early or lost is not None or recorder.due(clock):
             for lane in lanes:
                 yield from lane.pull(last, at_least)
         if recorder.due(clock):

@@ -20,7 +20,7 @@ from mpiddl.architecture import Architecture, architectures
 from mpiddl.compression import Channel
 from mpiddl.compression.channels import parse_channel
 from mpiddl.errors import ConfigurationError
-from mpiddl.optim import Rule, Seats, optimizers
+from mpiddl.optim import Pair, Rule, Seats, optimizers
 from mpiddl.optim.sgd import SGD
 from mpiddl.schedule import Schedule, schedules
 from mpiddl.synchronization import Synchronization, synchronizations
@@ -117,6 +117,11 @@ class Variant:
                 f"{self.channel} remembers displacements, so the step must be taken before it: "
                 f"seat the optimizer inside, as in {self.seats.outer}>sgd:1"
             )
+        if isinstance(self.seats.outer, Pair) and self.architecture.served:
+            raise ConfigurationError(
+                f"{self.seats.outer} sees steps and agreements of a worker, but "
+                f"{self.architecture} agrees on its servers: use allreduce or gossip with it"
+            )
         for rule in (self.seats.inner, self.seats.outer):
             if getattr(rule, "whole_layers", False) and self._cuts(problem):
                 raise ConfigurationError(
@@ -141,6 +146,11 @@ def split(text: str) -> list[str]:
 def natural_seats(
     sync: Synchronization, architecture: Architecture, channel: Channel, rule: Rule
 ) -> Seats:
-    """Return the seats that a lone optimizer takes: outer where gradients travel, else inner."""
+    """Return the seats that a lone optimizer takes: outer where gradients travel, else inner.
+
+    One that is made for both takes both.
+    """
+    if isinstance(rule, Pair):
+        return Seats(rule, rule)
     gradients = sync.period == 1 and architecture.gradients and not channel.remembers
     return Seats(None, rule) if gradients else Seats(rule, SGD(1))

@@ -14,7 +14,8 @@ from functools import cache
 
 import sympy as sp
 
-__all__ = ["GENERATORS", "at_point", "canonical", "evaluated", "is_zero", "reduced", "same"]
+__all__ = ["GENERATORS", "at_point", "at_reference", "canonical", "evaluated", "is_zero"]
+__all__ += ["reduced", "same"]
 
 # generator -> (base, exponent): its value is base**exponent
 GENERATORS: dict[sp.Dummy, tuple[sp.Expr, sp.Expr]] = {}
@@ -45,12 +46,13 @@ def _generator(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
 
 
 @cache
-def _at_reference(expression: sp.Expr) -> sp.Expr:
+def at_reference(expression: sp.Expr) -> sp.Expr:
+    """Return the value of `expression` at a point inside the domain of every theorem."""
     values = {}
     for x in expression.free_symbols:
         if x in GENERATORS:
             base, exponent = GENERATORS[x]
-            values[x] = _at_reference(base) ** _at_reference(exponent)
+            values[x] = at_reference(base) ** at_reference(exponent)
         else:
             values[x] = sp.Rational(_REFERENCE.get(str(x), "1/2"))
     return sp.N(expression.subs(values))
@@ -65,7 +67,7 @@ def _factors(expression: sp.Expr) -> tuple[sp.Rational, tuple[tuple[sp.Expr, int
         coefficient, found = sp.factor_list(part)
         constant *= coefficient**direction
         for base, multiplicity in found:
-            flip = bool(_at_reference(base) < 0)
+            flip = bool(at_reference(base) < 0)
             constant *= (-1) ** multiplicity if flip else 1
             factors.append((sp.expand(-base) if flip else base, direction * multiplicity))
     return constant, tuple(factors)

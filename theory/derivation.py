@@ -60,6 +60,8 @@ class Proof:
         The hypotheses of the axioms used so far.
     perturbation : Expr or None
         The bound on P, if the derivation has found one.
+    letters : dict
+        What the letters stand for that `written` writes out.
     """
 
     def __init__(self, domain: Domain, mutation: Mutation | None = None) -> None:
@@ -70,7 +72,7 @@ class Proof:
         self.used: set[Assumption] = set()
         self.perturbation: sp.Expr | None = None
         self._count: dict[str, int] = {}
-        self._letters: dict[sp.Dummy, sp.Expr] = {}
+        self.letters: dict[sp.Dummy, sp.Expr] = {}
 
     def refuse(self, why: str) -> NoReturn:
         """Raise `Refused`."""
@@ -130,13 +132,13 @@ class Proof:
         The letter keeps later coefficients small; bounds of non-negative atoms are non-negative.
         """
         letter = Bound(f"bound({atom})", positive=True)
-        self._letters[letter] = self.written(bound)
+        self.letters[letter] = self.written(bound)
         self.record(Claim(Form({ONE: bound, atom: sp.Integer(-1)})), because)
         return Claim(Form({ONE: letter, atom: sp.Integer(-1)}))
 
     def written(self, bound: sp.Expr) -> sp.Expr:
         """Write out the letters that stand for bounds computed before."""
-        return bound.xreplace(self._letters)
+        return bound.xreplace(self.letters)
 
     # --- moves ------------------------------------------------------------------------------------
 

@@ -17,18 +17,20 @@ from typing import NamedTuple
 
 import sympy as sp
 
+from theory.algebra import at_reference
+
 __all__ = ["ONE", "Atom", "Base", "Bound", "Claim", "Form", "Inner", "Norm", "Scalar", "Vector"]
 __all__ += ["inner", "shorter", "tidy"]
 
 
 class Base(NamedTuple):
-    """A base vector: the mean or the deviation of a stack over workers."""
+    """A base vector: the mean or the deviation of a stack over workers, or all of it (a norm)."""
 
     name: str
     part: str
 
     def __str__(self) -> str:
-        return self.name if self.part == "mean" else f"{self.name}~"
+        return f"{self.name}~" if self.part == "deviation" else self.name
 
 
 @dataclass(frozen=True)
@@ -181,13 +183,9 @@ class Bound(sp.Dummy):  # type: ignore[misc]
 
 
 @cache
-def _factored(coefficient: sp.Expr) -> sp.Expr:
-    return sp.factor(coefficient)
-
-
 def shorter(coefficient: sp.Expr) -> sp.Expr:
     """Return a coefficient as it is, or factored: fewer minus signs, then fewer characters."""
-    forms = (_factored(coefficient), coefficient)
+    forms = (sp.factor(coefficient), coefficient)
     return min(forms, key=lambda form: (str(form).count("-"), len(str(form))))
 
 
@@ -199,9 +197,7 @@ class Claim:
     equality: bool = False
 
     def __str__(self) -> str:
-        minus = {
-            a: -c for a, c in self.form.terms.items() if _factored(c).could_extract_minus_sign()
-        }
+        minus = {a: -c for a, c in self.form.terms.items() if at_reference(c) < 0}
         plus = self.form.without(*minus)
         left, right = (
             Form({a: shorter(c) for a, c in side.items()}) for side in (minus, plus.terms)

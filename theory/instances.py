@@ -69,6 +69,8 @@ class Instance:
 
     def _base(self, base: Base) -> Floats:
         stack = self.stacks[base.name]
+        if base.part == "whole":
+            return stack
         mean = stack.mean(axis=1, keepdims=True)
         return np.broadcast_to(mean, stack.shape) if base.part == "mean" else stack - mean
 

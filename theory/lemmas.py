@@ -7,6 +7,8 @@ gradients, h = grad f(v), xi the noise; u' is u after the step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sympy as sp
 
 from theory.derivation import Proof
@@ -144,14 +146,18 @@ def consensus(
     return sq(z), pq_unroll(proof, roots, claim, sq(z), after, forever=gossip)
 
 
-def perturbed(proof: Proof, bound: Claim, spread: Inner) -> sp.Expr:
+def perturbed(
+    proof: Proof, bound: Claim, spread: Inner, step: Callable[[Vector], Vector] | None = None
+) -> sp.Expr:
     """Bound the average of |grad f(xbar)|^2 when workers take gradients at x_i != xbar.
 
-    The mean gradient is h + ubar, |ubar|^2 <= L^2 D, and `bound` bounds the average of D.
+    The mean gradient is h + ubar, |ubar|^2 <= L^2 D, and `bound` bounds the average of D. `step`
+    says how xbar (or another v in its place) moves by a mean gradient, if not by -gam times it.
     """
     h, u = Vector.mean("h"), Vector.stack("u")
     ubar, z = u.part("mean"), Vector.of(spread.left)
-    claim = descent(proof, slope=h, step=-gam * (h + ubar + NOISE.part("mean")))
+    said = h + ubar + NOISE.part("mean")
+    claim = descent(proof, slope=h, step=step(said) if step else -gam * said)
     (cross,) = inner(h, ubar).terms
     claim = proof.substitute(claim, proof.axiom("square", h + ubar), cross)
     rough = proof.absorb(proof.axiom("smooth", u, z), sq(u.part("deviation")))

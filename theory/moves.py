@@ -18,8 +18,11 @@ from theory.symbols import symbol
 __all__ = [
     "Growth",
     "average",
+    "average_power",
     "geometric",
+    "late",
     "pq_unroll",
+    "repeat",
     "telescope",
     "unroll",
     "unroll_weighted",
@@ -90,12 +93,22 @@ def unroll(
         proof.refuse(f"{c} may be negative")
     if is_zero(r - 1):
         bound = first + steps * c
-    elif proof.domain.nonnegative(1 - r, strict=True):
+    elif any(proof.domain.nonnegative(1 - x, strict=True) for x in (r, r**2)):  # r >= 0
         bound = r**steps * first + c * (1 / (1 - r) if forever else geometric(r, steps))
     else:
         proof.refuse(f"the factor {r} is not proved to be below 1")
     proof.bounded(after, bound, label)
     return proof.written(bound)
+
+
+def repeat(proof: Proof, claim: Claim, before: Atom, after: Atom, last: Atom) -> Claim:
+    """Return ``last <= before + H c``: what H steps of ``after <= before + c`` come to."""
+    label = proof.visit("repeat")
+    r, c = _recursion(proof, label, claim, before, after)
+    if not is_zero(r - 1):
+        proof.refuse(f"the factor {r} is not 1")
+    rounds = Form({before: sp.Integer(1), ONE: H * c, last: sp.Integer(-1)})
+    return proof.record(Claim(rounds), label)
 
 
 def unroll_weighted(
@@ -181,3 +194,24 @@ def average(
             proof.refuse(f"{closed} is not the average of {bound}")
         mean = closed
     return proof.bounded(atom, mean, "average over a round"), mean
+
+
+def average_power(proof: Proof, atom: Atom, bound: sp.Expr) -> tuple[Claim, sp.Expr]:
+    """Average a polynomial in k over k < H; other than in `average` its coefficients may have H.
+
+    The sums of k and k^2 are those of the identity `sums_in_a_round`.
+    """
+    means = (sp.Integer(1), (H - 1) / 2, (H - 1) * (2 * H - 1) / 6)
+    powers = sp.Poly(bound, k).all_coeffs()[::-1]
+    if len(powers) > len(means):
+        proof.refuse(f"{bound} has a power of k above 2")
+    mean = sp.Add(*(c * x for c, x in zip(powers, means, strict=False)))
+    return proof.bounded(atom, mean, "average over a round"), mean
+
+
+def late(proof: Proof, atom: Atom, bound: sp.Expr, begin: sp.Expr) -> tuple[Claim, sp.Expr]:
+    """Average over T steps what is 0 for `begin` of them and `bound` on average for the others."""
+    share = (T - begin) / T
+    if not proof.domain.nonnegative(share) or not proof.domain.nonnegative(bound):
+        proof.refuse(f"{share} or {bound} may be negative")
+    return proof.bounded(atom, share * bound, "average over all steps"), share * bound

@@ -13,6 +13,7 @@ from theory.compressor_samplers import SAMPLERS as OF_COMPRESSORS
 from theory.delay_samplers import SAMPLERS as OF_DELAYS
 from theory.finite_sum_samplers import SAMPLERS as OF_FINITE_SUMS
 from theory.forms import Scalar, Vector
+from theory.length_samplers import SAMPLERS as OF_LENGTHS
 from theory.instances import (
     CURVATURE,
     ENTRIES,
@@ -151,4 +152,5 @@ SAMPLERS: dict[str, Draw] = {
     **OF_COMPRESSORS,
     **OF_DELAYS,
     **OF_FINITE_SUMS,
+    **OF_LENGTHS,
 }

@@ -85,6 +85,12 @@ class Assumption(Enum):
     CONTRACTION = "E||C(x) - x||^2 <= (1 - delta) ||x||^2"
     FAITHFUL = "E C(x) = x given x, and E||C(x) - x||^2 <= omega ||x||^2"
     OWN_ERRORS = "compression errors are independent between workers"
+    SECOND_MOMENT = "(1/n) sum_i E||g_i||^2 <= G2 at every step"
+    LATE = (
+        "a gradient is taken at the models of tau steps before (of at most tau, where all hold one "
+        "model), whatever the noise"
+    )
+    TURNS = "W changes from step to step, is doubly stochastic, and any m in a row average exactly"
     ONE_MASK = "C is linear and alike for all workers: mean_i C(x_i) = C(mean_i x_i)"
     SMOOTH_ON_AVERAGE = "(1/n) sum_i ||grad f_i(x) - grad f_i(y)||^2 <= Ltil^2 ||x - y||^2"
 

@@ -52,6 +52,9 @@ MEANING: dict[str, str] = {
     "C0": "||X_0 - J X_0||_F",
     "rho": "contraction factor of a gradient step",
     "r": "contraction factor of the consensus distance",
+    "R0": "how far from v gradients are taken, in steps of eta sqrt(G2), when a round begins",
+    "m": "mixings after which a one-peer exponential graph has averaged exactly, n = 2^m",
+    "Tp": "steps that all average, before workers step alone",
     "b": "entries of a message",
     "w": "bytes per entry",
     "al": "seconds per message",
@@ -59,7 +62,7 @@ MEANING: dict[str, str] = {
     "ga": "seconds per byte reduced",
 }
 
-_COUNTS = {"n", "Pw", "T", "H", "d", "t", "k", "b", "w"}
+_COUNTS = {"n", "Pw", "T", "Tp", "H", "d", "t", "k", "m", "b", "w"}
 _INDICES = {"t", "k"}
 
 LOCALS: dict[str, sp.Symbol] = {
@@ -106,6 +109,10 @@ RANGE: dict[str, tuple[sp.Rel, ...]] = {
     "G0": (sp.Ge(symbol("G0"), 0, evaluate=False),),
     "omega": (sp.Ge(symbol("omega"), 0, evaluate=False),),
     "delta": (sp.Gt(symbol("delta"), 0, evaluate=False), sp.Le(symbol("delta"), 1)),
+    "G2": (sp.Ge(symbol("G2"), 0, evaluate=False),),
+    "mom": (sp.Ge(symbol("mom"), 0, evaluate=False), sp.Lt(symbol("mom"), 1)),
+    "tau": (sp.Ge(symbol("tau"), 0, evaluate=False),),
+    "Tp": (sp.Ge(symbol("Tp"), 0, evaluate=False), sp.Le(symbol("Tp"), symbol("T"))),
     "C0": (sp.Ge(symbol("C0"), 0, evaluate=False),),
     "s": (sp.Ge(symbol("s"), 0, evaluate=False),),
     "Pw": (sp.Ge(symbol("Pw"), 1, evaluate=False),),

@@ -1,15 +1,22 @@
 """Room 2, with whom: where the agreed model lives and how the ranks come to agree.
 
-| text                   | variant         | the agreed model | after a pull x is                  |
-|------------------------|-----------------|------------------|------------------------------------|
-| `allreduce:COLLECTIVE` | AllReduce       | on every rank    | moved by the mean of displacements |
-| `ps`, `ps:servers=S`   | ParameterServer | on the servers   | the servers' model                 |
-| `gossip:GRAPH`         | Gossip          | nowhere          | mixed with the neighbours' by W    |
+| text                   | variant          | the agreed model | after a pull x is                  |
+|------------------------|------------------|------------------|------------------------------------|
+| `allreduce:COLLECTIVE` | AllReduce        | on every rank    | moved by the mean of displacements |
+| `ps`, `ps:servers=S`   | ParameterServer  | on the servers   | the servers' model                 |
+| `ps:backup=B`          | the same         | on the servers   | the same; rounds close without B   |
+| `staleness_aware`      | StalenessAware   | on the servers   | the servers' model                 |
+| `dc_asgd:LAM`          | DelayCompensated | on the servers   | the servers' model                 |
+| `easgd:BETA`           | ElasticAveraging | on the servers   | drawn to the centre on the servers |
+| `gossip:GRAPH`         | Gossip           | nowhere          | mixed with the neighbours' by W    |
+| `pairwise:GRAPH`       | Pairwise         | nowhere          | averaged with one neighbour's      |
 
 An architecture opens one exchange per lane, at a station: one rank's side of that lane. It knows
 channels and optimizers only by their protocols. Reading order: allreduce.py; parameter_server.py
-and its parts, shards.py, worker.py, server.py, rounds.py, arrivals.py; topology.py, graphs/,
-mixing.py, gossip.py, gossip_exchange.py.
+and its parts, served.py, shards.py, worker.py, server.py, rounds.py, turns.py, arrivals.py; then
+backup.py and latecomer.py, staleness_aware.py, dc_asgd.py, easgd.py and elastic.py; topology.py,
+graphs/, mixing.py, neighbours.py, gossip.py, mixer.py, gossip_exchange.py, stale_gossip.py,
+heard.py; pairwise.py, pairwise_exchange.py, meetings.py, gate.py.
 """
 
 from __future__ import annotations

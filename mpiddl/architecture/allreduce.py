@@ -6,25 +6,32 @@ Paper   D_i = what worker i says at clock t;   mean = (1/n) sum_j D_j;   x <- ou
 Letters D_i `lane.delta` through the channel | x `lane.anchor`, then copied to `lane.x`
 Cost    payloads that add: one all-reduce of them; others: one all-gather, decoded by all
 Differs from the paper: gathered payloads are added in rank order, so all ranks hold the same bits.
+Where clocks may be missing, means of all come late (pipelined.py), or are begun by some (eager.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isfinite
 from typing import ClassVar
 
 from mpiddl.architecture import Peers, Station, architectures
-from mpiddl.arrays import Array, namespace
-from mpiddl.comm.collectives import Allgather, Allreduce, allgathers, collective
-from mpiddl.comm.engine import Handle, Task, Wait
-from mpiddl.compression import Channel, Line
+from mpiddl.architecture.eager import EagerExchange
+from mpiddl.architecture.eager_scripts import require_rounds
+from mpiddl.architecture.pipelined import Pipelined
+from mpiddl.architecture.quorums import need, require_eager
+from mpiddl.comm.collectives import allgathers, collective
+from mpiddl.compression import Channel
 from mpiddl.errors import ConfigurationError
+from mpiddl.ledger import Script
 from mpiddl.optim import Seats
 from mpiddl.replica import Exchange
 from mpiddl.synchronization import Synchronization
 
 __all__ = ["AllReduce"]
+
+MOST = 4095  # s + 1 means under way need a tag each
 
 
 @architectures.register("allreduce")
@@ -40,72 +47,60 @@ class AllReduce(Peers):
     gather : str
         Which all-gather brings the others to everyone. They are compressed, so mostly short, and
         messages cost more than bytes: ``bruck`` sends log2 n of them, ``ring`` n - 1.
+    quorum : str or int
+        Who must have something to say before a mean is taken: ``all``, ``majority``, ``solo`` or
+        a number. All but the first need clocks that may be missing.
 
     Raises
     ------
     ConfigurationError
-        If there is no such all-reduce or all-gather.
+        If there is no such all-reduce, all-gather or quorum.
     """
 
     collective: str = "halving_doubling"
     gather: str = "bruck"
+    quorum: str | int = field(default="all", kw_only=True)
 
     gradients: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         collective(str(self.collective))  # refuses an unknown name
         allgathers[str(self.gather)]
+        need(self.quorum, 1)
 
     def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
-        """Accept every channel; refuse clocks missing from a mean, and groups that don't fit."""
+        """Refuse groups that don't fit, and quorums that don't go with `sync`."""
         collective(self.collective, size)
-        if sync.staleness:
+        if self.quorum != "all":
+            require_eager(self, seats, sync, size)
+        elif not isfinite(sync.staleness):
             raise ConfigurationError(
-                f"allreduce has no mean before everyone has spoken, but {sync} lets clocks be "
-                "missing: use ps with it, or bsp or local:H"
+                f"a mean of all has to be waited for, but under {sync} nobody waits: write "
+                "allreduce:quorum=solo, or use ssp:2 with allreduce"
             )
+        elif sync.staleness > MOST:
+            raise ConfigurationError(
+                f"{sync} has more means under way than there are tags: use ssp:{MOST} at most"
+            )
+
+    def chance(self, sync: Synchronization) -> bool:
+        """Return whether it counts who is early: a mean of all is the same whoever was."""
+        return self.quorum != "all"
+
+    def check_script(
+        self,
+        script: Script,
+        spans: Sequence[slice],
+        size: int,
+        clocks: Sequence[int],
+        sync: Synchronization,
+    ) -> None:
+        """Refuse rounds and pulls that cannot be."""
+        require_rounds(script, len(spans), clocks, sync.at_least)
 
     def open(self, station: Station) -> Exchange:
         """Return the exchange of one lane."""
-        return _Exchange(collective(self.collective), allgathers[self.gather], station)
-
-
-class _Exchange(Exchange):
-    def __init__(self, allreduce: Allreduce, allgather: Allgather, station: Station) -> None:
-        self.allreduce, self.allgather, self.comm = allreduce, allgather, station.comm
-        self.engine, self.lane = station.engine, station.lane
-        self.line = station.line(self.lane.x)
-        self.handle: Handle[Array]
-
-    def push(self, clock: int, finite: bool) -> None:
-        line = self.line if finite else self.line.direct
-        task = self._by_sums(line) if line.linear else self._by_gathering(line)
-        self.handle = self.engine.start(task, f"all-reduce of clock {clock}")
-
-    def pull(self, at_least: int) -> Generator[Wait, None, None]:
-        yield self.handle
-        self.lane.outer.apply(self.lane.anchor, self.handle.value, at_least)
-        self.lane.x[...] = self.lane.anchor
-
-    def _by_sums(self, line: Line) -> Task[Array]:
-        # The line hands over an array to be averaged, as often as its words need; identity: once.
-        rounds = line.rounds(self.lane.delta)
-        part = next(rounds)
-        while True:
-            yield from self.allreduce(self.comm, part)
-            part /= self.comm.size
-            try:
-                part = rounds.send(part)
-            except StopIteration as stop:
-                return stop.value
-
-    def _by_gathering(self, line: Line) -> Task[Array]:
-        mine, xp = line.send(self.lane.delta), namespace(self.lane.delta)
-        capacity = -(-line.capacity // 8) * 8  # rows start where any field may
-        gathered = xp.empty((self.comm.size, capacity), xp.uint8)
-        used = yield from self.allgather(self.comm, mine, gathered)
-        mean = xp.zeros_like(self.lane.delta)
-        for source in range(self.comm.size):
-            mean += line.receive(source, gathered[source, : used[source]])
-        mean /= self.comm.size
-        return mean
+        both = collective(self.collective), allgathers[self.gather]
+        if self.quorum == "all":
+            return Pipelined(station, *both)
+        return EagerExchange(station, *both, need(self.quorum, station.comm.size))

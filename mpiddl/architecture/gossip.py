@@ -11,23 +11,26 @@ Letters gam g_i: the displacement `lane.delta` of a clock | h_j `line.receive` |
 Cost    per rank and clock one payload to each neighbour, in rotation
 Differs from the paper: with h = x and gamma = 1, mix(X) = W X is D-PSGD; with the channel diff+C
 and order atc it is CHOCO-SGD, whose references begin at x_0 here; cta says the models before the
-step to it. Sums are made in rank order.
+step to it. Sums are made in rank order. Where clocks may be missing: stale_gossip.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import ClassVar
 
-from mpiddl.architecture import Peers, Station, architectures
+from mpiddl.architecture import Station, architectures
 from mpiddl.architecture.gossip_exchange import GossipExchange
 from mpiddl.architecture.mixing import check_mixing
-from mpiddl.architecture.topology import Matrix, cycle, find
+from mpiddl.architecture.models import require_models
+from mpiddl.architecture.neighbours import Neighbours
+from mpiddl.architecture.stale_gossip import StaleGossipExchange
+from mpiddl.architecture.stale_scripts import require_versions
 from mpiddl.compression import Channel
 from mpiddl.errors import ConfigurationError
+from mpiddl.ledger import Script
 from mpiddl.optim import Seats
-from mpiddl.registry import is_number
 from mpiddl.replica import Exchange
 from mpiddl.synchronization import Synchronization
 
@@ -36,82 +39,61 @@ __all__ = ["Gossip"]
 
 @architectures.register("gossip")
 @dataclass(frozen=True)
-class Gossip(Peers):
-    """Mix with the neighbours.
+class Gossip(Neighbours):
+    """Mix with the neighbours; `graph`, `gamma` and `weights` as in neighbours.py.
 
     Parameters
     ----------
-    graph : str
-        Name of a topology, a file in `architecture/graphs`, or a path: see `topology.find`.
-    gamma : float
-        Share of the way to the neighbours' average, in (0, 1].
     order : str
         "atc": adapt, then combine; "cta": combine, then adapt, as Lian et al.
 
     Raises
     ------
     ConfigurationError
-        If there is no such graph, `gamma` is outside (0, 1], or `order` is another word.
+        If `order` is another word.
     """
 
-    graph: str
-    gamma: float = 1.0
     order: str = "atc"
 
     gradients: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        find(str(self.graph))  # refuses an unknown name
-        if not is_number(self.gamma) or not 0 < self.gamma <= 1:
-            raise ConfigurationError(
-                f"gossip mixes a share gamma in (0, 1], found {self.gamma!r}: write "
-                f"gossip:{self.graph},gamma=0.2"
-            )
+        super().__post_init__()
         if self.order not in ("atc", "cta"):
             raise ConfigurationError(
                 f"gossip knows the orders atc and cta, found {self.order!r}: write "
                 f"gossip:{self.graph},order=cta"
             )
 
-    def matrices(self, n: int) -> tuple[Matrix, ...]:
-        """Return the mixing matrices W (n, n) that are used in turn."""
-        return cycle(find(str(self.graph)), n)
-
     def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
-        """Refuse what gossip cannot do.
+        """Refuse a graph that does not mix, or changes where clocks may be missing.
 
-        Raises
-        ------
-        ConfigurationError
-            If clocks may be missing, if the graph does not mix, if models have no inner optimizer,
-            or if the channel remembers displacements.
+        Also models that have no inner optimizer, and channels that remember displacements; each
+        with a ConfigurationError.
         """
-        if sync.staleness:
+        matrices = self.matrices(size)
+        check_mixing(matrices, self.graph)
+        if sync.staleness and len(matrices) > 1:
             raise ConfigurationError(
-                f"gossip:{self.graph} mixes models of one clock, but {sync} lets clocks be "
-                "missing: use ps with it, or bsp or local:H"
+                f"neighbours change from clock to clock in {self.graph}, but {sync} mixes models "
+                "of many clocks: use a graph that stays, such as exponential, or bsp"
             )
-        check_mixing(self.matrices(size), self.graph)
-        if seats.inner is None:
-            raise ConfigurationError(
-                f"gossip:{self.graph} exchanges models, so each worker must move its own: "
-                "give it an inner optimizer, as in sgd:0.1>sgd:1"
-            )
-        if channel.remembers:
-            raise ConfigurationError(
-                f"gossip:{self.graph} exchanges models, but {channel} remembers displacements: "
-                "use allreduce with it, or a channel without memory"
-            )
+        require_models(self, channel, seats)
 
-    def agreed(self, size: int) -> str:
-        """Return a digest of W, or why there is none: two ranks may read different files."""
-        try:
-            weights = b"".join(w.tobytes() for w in self.matrices(size))
-            return f"weights {sha256(weights).hexdigest()[:16]}"
-        except ConfigurationError as refusal:
-            return str(refusal)
+    def check_script(
+        self,
+        script: Script,
+        spans: Sequence[slice],
+        size: int,
+        clocks: Sequence[int],
+        sync: Synchronization,
+    ) -> None:
+        """Refuse versions of models that are not there when they are to be mixed."""
+        require_versions(script, len(spans), self.matrices(size)[0], clocks, sync.at_least)
 
     def open(self, station: Station) -> Exchange:
         """Return the exchange of one lane."""
-        matrices = self.matrices(station.comm.size)
-        return GossipExchange(station, matrices, self.gamma, self.order == "cta")
+        matrices, later = self.matrices(station.comm.size), self.order == "cta"
+        if station.sync.staleness:
+            return StaleGossipExchange(station, matrices[0], self.gamma, later)
+        return GossipExchange(station, matrices, self.gamma, later)

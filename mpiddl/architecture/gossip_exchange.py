@@ -3,108 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 
 from mpiddl.architecture import Station
+from mpiddl.architecture.mixer import Mixer, Round
 from mpiddl.architecture.topology import Matrix
 from mpiddl.arrays import Array, namespace
-from mpiddl.comm.engine import Handle, Task, Wait
-from mpiddl.compression import Line
+from mpiddl.comm.engine import Handle, Wait
 from mpiddl.replica import Exchange
 
 __all__ = ["GossipExchange", "Mixer", "Round"]
-
-
-@dataclass(frozen=True)
-class Round:
-    """What one rank does in one mixing.
-
-    Parameters
-    ----------
-    weights : sequence of float
-        Its row of W (n,).
-    dests, sources : sequence of int
-        Who hears it and whom it hears, in rotation, so that no two ranks speak to one at a time.
-    """
-
-    weights: Sequence[float]
-    dests: Sequence[int]
-    sources: Sequence[int]
-
-    @classmethod
-    def of(cls, w: Matrix, me: int) -> Round:
-        """Return the part of rank `me` in a mixing by `w` (n, n)."""
-        n = len(w)
-        dests = [(me + k) % n for k in range(1, n) if w[(me + k) % n, me]]
-        sources = [(me - k) % n for k in range(1, n) if w[me, (me - k) % n]]
-        return cls(w[me].tolist(), dests, sources)
-
-
-class Mixer:
-    """Mixing of vectors like `start` (b,) in one lane: boxes for neighbours, and the result.
-
-    Parameters
-    ----------
-    station : Station
-        The rank's side of the lane.
-    start : array (b,)
-        Where references begin, the same on every rank.
-    matrices : sequence of float64 array (n, n)
-        Mixing matrices, used in turn.
-    gamma : float
-        Share of the way to the neighbours' average.
-    """
-
-    def __init__(
-        self, station: Station, start: Array, matrices: Sequence[Matrix], gamma: float = 1.0
-    ) -> None:
-        xp, me = namespace(start), station.comm.rank
-        self.comm, self.gamma, self.line = station.comm, gamma, station.line(start, start=start)
-        self.rounds = [Round.of(w, me) for w in matrices]
-        sources = {source for one in self.rounds for source in one.sources}
-        self.boxes = {source: xp.empty(self.line.capacity, xp.uint8) for source in sources}
-        self.mixed, self.part = xp.empty_like(start), xp.empty_like(start)
-        self.multiply = xp.multiply
-
-    def mix(self, clock: int, model: Array, finite: bool) -> Task[Array]:
-        """Mix `model` (b,) with the neighbours' of this clock; what is not finite is said directly.
-
-        Returns the mixed model, valid until the next one.
-        """
-        line, turn = (
-            self.line if finite else self.line.direct,
-            self.rounds[clock % len(self.rounds)],
-        )
-        payload = line.send(model)
-        heard = {source: self.comm.irecv(self.boxes[source], source) for source in turn.sources}
-        sends = [self.comm.isend(payload, dest) for dest in turn.dests]
-        yield [*heard.values(), *sends]
-        self.begin()
-        for source in sorted([self.comm.rank, *heard]):
-            if source == self.comm.rank:
-                said = line.said()
-            else:
-                said = line.receive(source, self.boxes[source][: heard[source].nbytes])
-            self.add(turn.weights[source], said)
-        return self.end(line, model)
-
-    def begin(self) -> None:
-        """Begin to add up."""
-        self.mixed[...] = 0
-
-    def add(self, weight: float, said: Array) -> None:
-        """Add what somebody said (b,)."""
-        self.multiply(said, weight, out=self.part)
-        self.mixed += self.part
-
-    def end(self, line: Line, model: Array) -> Array:
-        """Go the share gamma of the way from `model` (b,), said on `line`, to what was added up."""
-        # rows of W add up to 1; where `said` is the model and gamma is 1, this changes no bit
-        self.multiply(line.said(), -self.gamma, out=self.part)
-        self.part += model
-        self.mixed *= self.gamma
-        self.mixed += self.part
-        return self.mixed
 
 
 class GossipExchange(Exchange):
@@ -128,21 +35,31 @@ class GossipExchange(Exchange):
         self.engine, self.lane, self.adapt_later = station.engine, station.lane, adapt_later
         self.mixer = Mixer(station, station.lane.x, matrices, gamma)
         self.part = self.mixer.part
+        self.clock = -1  # the last that was said
         self.handle: Handle[Array]
 
     def push(self, clock: int, finite: bool) -> None:
         """Say the model; if the displacement is not finite, say that."""
-        lane = self.lane
-        said = lane.anchor if self.adapt_later else lane.x
-        task = self.mixer.mix(clock, said if finite else lane.delta, finite)
+        self.clock = clock
+        task = self.mixer.mix(clock, self.model(finite), finite)
         self.handle = self.engine.start(task, f"gossip of clock {clock}")
 
     def pull(self, at_least: int) -> Generator[Wait, None, None]:
         """Wait for the neighbours' models of this clock; move to the mixed one."""
         yield self.handle
+        self.move(self.handle.value)
+
+    def model(self, finite: bool) -> Array:
+        """Return what is mixed (b,)."""
+        if not finite:
+            return self.lane.delta
+        return self.lane.anchor if self.adapt_later else self.lane.x
+
+    def move(self, mixed: Array) -> None:
+        """Move to the model `mixed` (b,)."""
         lane = self.lane
-        namespace(lane.x).subtract(lane.anchor, self.handle.value, out=self.part)
+        namespace(lane.x).subtract(lane.anchor, mixed, out=self.part)
         if self.adapt_later:
             self.part += lane.delta
-        lane.outer.apply(lane.anchor, self.part, at_least)
+        lane.outer.apply(lane.anchor, self.part, self.clock)
         lane.x[...] = lane.anchor

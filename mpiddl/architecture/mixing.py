@@ -8,15 +8,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
+from hashlib import sha256
 
 import numpy as np
 
 from mpiddl.architecture.topology import Matrix, contraction
+from mpiddl.arrays import Array
 from mpiddl.errors import ConfigurationError
 
-__all__ = ["check_mixing", "components"]
+__all__ = ["check_mixing", "components", "digest"]
 
 ROUNDING = 1e-12
 
@@ -73,12 +75,13 @@ def _check_weights(w: Matrix, where: str) -> None:
             raise ConfigurationError(
                 f"{where} is not doubly stochastic: {axis} {wrong[0]} adds up to "
                 f"{sums[wrong[0]]:.13g}, so the mean of the models would drift; use Metropolis "
-                "weights: an edge list gets them"
+                "weights (an edge list gets them, and weights=metropolis), or push_sum where "
+                "columns add up to 1"
             )
 
 
-def components(w: Matrix) -> list[list[int]]:
-    """Return the ranks of each connected component of the graph of W (n, n)."""
+def components(w: Array) -> list[list[int]]:
+    """Return the ranks of each connected component of the graph of W (n, n), or of its links."""
     left, pieces = set(range(len(w))), []
     while left:
         piece, border = set(), {min(left)}
@@ -89,6 +92,18 @@ def components(w: Matrix) -> list[list[int]]:
         pieces.append(sorted(piece))
         left -= piece
     return pieces
+
+
+def digest(matrices: Callable[[int], Sequence[Matrix]], size: int) -> str:
+    """Return what tells these matrices from others, or why there are none.
+
+    Ranks agree on it before they run, as two of them may read different files.
+    """
+    try:
+        weights = b"".join(w.tobytes() for w in matrices(size))
+        return f"weights {sha256(weights).hexdigest()[:16]}"
+    except ConfigurationError as refusal:
+        return str(refusal)
 
 
 def _listed(piece: list[int]) -> str:

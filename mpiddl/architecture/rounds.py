@@ -9,9 +9,10 @@ from __future__ import annotations
 from mpiddl.architecture import Station
 from mpiddl.architecture.server import PUSH, Server
 from mpiddl.architecture.shards import Shard
+from mpiddl.arrays import Array
 from mpiddl.comm import Request
 from mpiddl.comm.engine import Task
-from mpiddl.compression import Channel
+from mpiddl.compression import Channel, Line
 
 __all__ = ["Rounds"]
 
@@ -40,13 +41,19 @@ class Rounds(Server):
             active = [worker for worker, end in enumerate(self.clocks) if clock < end]
             pushes = {worker: self._expect(worker) for worker in active}
             yield [*pushes.values(), *sends]  # who has ended may still be hearing the last answer
-            self.mean[...] = 0
-            for worker, push in pushes.items():
-                self.mean += self.heard(worker, push.nbytes)
-            self.mean /= len(active)
-            self.outer.apply(self.x, self.mean, clock)
-            rows = {w: self.take_in(w, clock, 0, push.nbytes) for w, push in pushes.items()}
-            said, first = self.say(line), self.shard.server % len(active)
+            sizes = {worker: push.nbytes for worker, push in pushes.items()}
+            said = self.agree(sizes, clock, line)
+            rows = {worker: self.take_in(worker, clock, 0, sizes[worker]) for worker in active}
+            first = self.shard.server % len(active)
             in_turn = active[first:] + active[:first]  # so that not all servers speak to one
             sends = [self.answer(worker, rows[worker], 0, *said) for worker in in_turn]
-            self.hold()
+            self.hold(self.taken)
+
+    def agree(self, sizes: dict[int, int], clock: int, line: Line) -> tuple[Line, Array]:
+        """Take in what workers said, in so many bytes by worker; return what is said on `line`."""
+        self.mean[...] = 0
+        for worker, nbytes in sizes.items():
+            self.mean += self.heard(worker, nbytes)
+        self.mean /= len(sizes)
+        self.outer.apply(self.x, self.mean, clock)
+        return self.say(line)

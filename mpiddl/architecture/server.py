@@ -1,14 +1,15 @@
 """The serving side of a parameter server: one shard of one bucket, on the rank that holds it.
 
-A server expects of every worker as many pushes as it has clocks and answers each with its shard,
-so nobody says goodbye, and a worker that has ended holds nobody up. Two ways: rounds.py where
-nothing may be missing, arrivals.py where pushes count as they come.
+A server knows when a worker has spoken last and answers each push with its shard, so nobody says
+goodbye, and a worker that has ended holds nobody up. Two ways: rounds.py where nothing may be
+missing, turns.py where pushes are taken in one by one.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import nan
+from typing import ClassVar
 
 from mpiddl.architecture import Station
 from mpiddl.architecture.shards import Shard
@@ -25,9 +26,9 @@ __all__ = ["PULL", "PUSH", "Server", "down_line", "up_line"]
 PUSH, PULL = 0, 1  # tags
 
 
-def up_line(station: Station, shard: Shard, like: Array) -> Line:
-    """Return a line on which workers say what concerns a shard `like` (b,)."""
-    return station.line(like, shard=2 * shard.server)
+def up_line(station: Station, shard: Shard, like: Array, models: bool) -> Line:
+    """Return a line on which workers say what concerns a shard; `like` (b,) is x0 of `models`."""
+    return station.line(like, like if models else None, 2 * shard.server)
 
 
 def down_line(station: Station, shard: Shard, channel: Channel, x0: Array) -> Line:
@@ -43,28 +44,29 @@ class Server:
     station : Station
         The lane of this rank.
     shard : Shard
-        What is served.
-    down : Channel
-        In what words.
+        What is served, in the words of `down`.
     """
 
+    models: ClassVar[bool] = False  # whether models are said, so that references begin at x0
+
     def __init__(self, station: Station, shard: Shard, down: Channel) -> None:
-        lane, part, comm = station.lane, shard.part, station.comm
-        self.station, self.shard, self.down, self.comm = station, shard, down, comm
+        self.station, self.shard, self.down, self.comm = station, shard, down, station.comm
+        lane, part = station.lane, shard.part
         self.recorder, self.clocks = station.recorder, station.recorder.clocks
+        self.place = lane.bucket.index, shard.server
         self.x, start = lane.anchor[part].copy(), lane.bucket.span.start
         self.span = slice(start + part.start, start + part.stop)
         xp = namespace(self.x)
         self.mean, self.told = xp.empty_like(self.x), xp.empty_like(self.x)
         self.outer = lane.seats.outer.open(self.x, within(lane.layers, part))
-        self.up = up_line(station, shard, self.x)
-        others = (worker for worker in range(len(self.clocks)) if worker != comm.rank)
+        self.up = up_line(station, shard, self.x, self.models)
+        others = [worker for worker in range(len(self.clocks)) if worker != self.comm.rank]
         self.boxes = {worker: xp.empty(self.up.capacity, xp.uint8) for worker in others}
         self.mine: Line  # on which this rank's own worker spoke last
         self.answered: Request  # done when `told` is the answer to that
         self.taken = 0  # pushes, of whomever
         self.tasks: list[Handle[None]] = []
-        self.hold()
+        self.hold(0)
 
     def line(self) -> Line:
         """Return a fresh line to answer on."""
@@ -79,7 +81,6 @@ class Server:
 
     def hear_own(self) -> None:
         """Go on: this rank's own worker has spoken."""
-        raise NotImplementedError
 
     def heard(self, worker: int, nbytes: int) -> Array:
         """Return what the last push of `worker` says, (b,); not to be written."""
@@ -90,8 +91,7 @@ class Server:
     def take_in(self, worker: int, clock: int, delay: int, nbytes: int) -> list[int]:
         """Count a push and note it; return its row in the ledger."""
         self.taken += 1
-        place = self.station.lane.bucket.index, self.shard.server
-        return self.recorder.ledger.take_in(*place, worker, worker, clock, delay, nbytes)
+        return self.recorder.ledger.take_in(*self.place, worker, worker, clock, delay, nbytes)
 
     def say(self, line: Line) -> tuple[Line, Array]:
         """Say x on `line`, or that it is not finite, past memories: the line used, the payload."""
@@ -114,6 +114,6 @@ class Server:
         self.answered.finish()
         return self.answered
 
-    def hold(self) -> None:
-        """Have the shard noted as it is after the pushes so far."""
-        self.recorder.hold(self.taken, self.span, self.x, self.comm)
+    def hold(self, pushes: int) -> None:
+        """Have the shard noted as it is after that many pushes."""
+        self.recorder.hold(pushes, self.span, self.x, self.comm)

@@ -1,19 +1,30 @@
 """Who speaks with whom in gossip: graphs as mixing matrices W, x_i <- sum_j W_ij x_j.
 
-A graph is a file in `graphs/` (its table is there), or a file of the user's: an edge list or the
-matrix itself. What W must be is said in mixing.py.
+A graph is a file in `graphs/` (its table is there), or a file of the user's: edges, or the matrix
+itself. Its text is ``ring``, or ``random_regular:4;seed=1``: inside the text of an architecture,
+where commas tell the architecture's options apart, semicolons do so for those of the graph. What W
+must be is said in mixing.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
-import numpy as np
-
+from mpiddl.architecture.weights import (
+    Matrix,
+    contraction,
+    edges,
+    equal_weights,
+    fastest,
+    links,
+    metropolis,
+)
+from mpiddl.errors import ConfigurationError
 from mpiddl.registry import Registry
 
 __all__ = [
+    "WEIGHTS",
     "Matrix",
     "Topology",
     "contraction",
@@ -21,18 +32,21 @@ __all__ = [
     "edges",
     "equal_weights",
     "find",
+    "matrices_of",
     "metropolis",
+    "require_weights",
     "topologies",
 ]
 
-Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+WEIGHTS = ("graph", "metropolis", "fastest")
 
 
 class Topology(Protocol):
     """A family of graphs, one for each number of ranks that it has a graph for.
 
     A family whose graphs change from clock to clock has ``matrices(n)`` as well, one for each clock
-    of a turn; its `matrix` is what one turn does, their product.
+    of a turn; its `matrix` is what one turn does, their product. One whose links are all alike may
+    have ``spectrum(n)``: the least and the largest eigenvalue of its Laplacian, besides 0, n > 2.
     """
 
     def matrix(self, n: int) -> Matrix:
@@ -57,55 +71,46 @@ def cycle(topology: Topology, n: int) -> tuple[Matrix, ...]:
 def find(graph: str) -> Topology:
     """Return the topology with the registered name `graph`, else the one in the file `graph`.
 
-    Parameters
-    ----------
-    graph : str
-        ``ring``, or a path: it has a dot or a slash in it, as in ``./graph``.
-
-    Raises
-    ------
-    ConfigurationError
-        If it is neither.
+    A path has a dot or a slash in it, as in ``./graph``; ConfigurationError if it is neither.
     """
     named = graph.partition(":")[0] in topologies
     if named or not ("." in graph or "/" in graph):
-        found: Topology = topologies.parse(graph)
+        found: Topology = topologies.parse(graph.replace(";", ","))
         return found
     from mpiddl.architecture.graphs.from_file import FromFile  # only here: most graphs have names
 
     return FromFile(graph)
 
 
-def equal_weights(n: int, *neighbours: Any) -> Matrix:
-    """Return W (n, n) with equal weights for a rank itself and each of its neighbours.
+def require_weights(weights: object) -> None:
+    """Raise ConfigurationError unless `weights` is one of WEIGHTS."""
+    if weights not in WEIGHTS:
+        raise ConfigurationError(
+            f"weights are one of {', '.join(WEIGHTS)}; found {weights!r}: write weights=metropolis"
+        )
 
-    Each of `neighbours` is an int array (n,): one that every rank hears. Neighbours that coincide,
-    with each other or with the rank, count once.
+
+def matrices_of(graph: str, weights: str, n: int) -> tuple[Matrix, ...]:
+    """Return the mixing matrices W (n, n) of `graph` that are used in turn.
+
+    `weights` is a word of WEIGHTS: as they come with the graph, or others on its links, both ways.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such graph of `n` ranks, no such word, or no closed form.
     """
-    w = np.eye(n)
-    for heard in neighbours:
-        w[np.arange(n), heard] = 1
-    weights: Matrix = w / w.sum(axis=1, keepdims=True)
-    return weights
-
-
-def metropolis(linked: Any) -> Matrix:
-    """Return Metropolis-Hastings weights: 1 / (1 + the larger degree) along each edge.
-
-    `linked` is a symmetric bool array (n, n) without a diagonal. Source: Xiao & Boyd, "Fast linear
-    iterations for distributed averaging", Systems & Control Letters, 2004.
-    """
-    degree = linked.sum(axis=1)
-    w: Matrix = np.where(linked, 1 / (1 + np.maximum.outer(degree, degree)), 0.0)
-    np.fill_diagonal(w, 1 - w.sum(axis=1))
-    return w
-
-
-def contraction(w: Matrix) -> float:
-    """Return lam = |W - J|_2: by how much one mixing shrinks the distance to the mean."""
-    return float(np.linalg.norm(w - 1 / len(w), 2))
-
-
-def edges(w: Matrix) -> int:
-    """Return how many messages one mixing takes, all ranks together: weights off the diagonal."""
-    return int(np.count_nonzero(w) - np.count_nonzero(np.diagonal(w)))
+    require_weights(weights)
+    topology = find(graph)
+    own = cycle(topology, n)
+    if weights == "graph":
+        return own
+    if weights == "metropolis":
+        return tuple(metropolis(links(w)) for w in own)
+    spectrum = getattr(topology, "spectrum", None)
+    if spectrum is None:
+        raise ConfigurationError(
+            f"weights=fastest is a closed form for graphs whose links are all alike (complete, "
+            f"hypercube, ring, star), which those of {graph} are not: use weights=metropolis"
+        )
+    return own if n < 3 else (fastest(links(own[0]), *spectrum(n)),)

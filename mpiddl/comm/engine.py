@@ -31,11 +31,11 @@ Task: TypeAlias = Generator[Wait, None, T]
 class Transport(Protocol):
     """What the engine asks of a communicator that does not drive it."""
 
-    def progress(self) -> bool:
-        """Let finished operations finish; return whether any did."""
+    def progress(self) -> object:
+        """Let finished operations finish, between two moves of tasks. Never blocks."""
 
     def idle(self) -> None:
-        """Give the core away for a moment: nothing moved."""
+        """Let finished operations finish, and if there are none, wait a moment: nothing moves."""
 
 
 class Handle(Request, Generic[T]):
@@ -135,14 +135,13 @@ class Engine:
         moved = bool(self.ready)
         for _ in range(len(self.ready)):
             self.ready.popleft().advance()
-        for entry in self._fulfilled():
-            entry.advance()
-            moved = True
+        if self.watching:
+            for entry in self._fulfilled():
+                entry.advance()
+                moved = True
         return moved
 
     def _fulfilled(self) -> Iterator[Handle[Any]]:
-        if not self.watching:
-            return
         watching, self.watching = self.watching, []
         for condition, handle in watching:
             if condition():
@@ -156,7 +155,8 @@ class Engine:
             raise ProtocolError("this engine is driven by its world")
         handle = self.start(task, name)
         while self.alive:
-            moved = self.step()
-            if not self.transport.progress() and not moved:
+            if self.step():
+                self.transport.progress()
+            else:
                 self.transport.idle()
         return handle.value

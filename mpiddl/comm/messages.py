@@ -9,7 +9,7 @@ until a long one has ended (transfers.py), else they would take its chunks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from mpiddl.arrays import Array
 from mpiddl.comm import Request, Traffic
@@ -52,25 +52,33 @@ class Outgoing(Request):
             self.finish()
 
 
-class Line(NamedTuple):
-    """Where messages of one kind come from: MPI's communicator and datatype, the peer, the tag."""
+class Line:
+    """Where messages of one kind go or come from, made once for all of them.
 
-    raw: Any
-    datatype: Any
-    source: int
-    tag: int
-    traffic: Traffic
+    Parameters
+    ----------
+    raw, datatype : object
+        MPI's communicator and datatype.
+    peer, tag : int
+        As MPI knows them.
+    traffic : Traffic
+        Where messages are counted.
+    """
 
-    @property
-    def key(self) -> tuple[int, int, int]:
-        """What tells this line from others."""
-        return id(self.raw), self.source, self.tag
+    __slots__ = ("datatype", "key", "peer", "raw", "receiving", "sending", "tag", "traffic")
+
+    def __init__(self, raw: Any, datatype: Any, peer: int, tag: int, traffic: Traffic) -> None:
+        self.raw, self.datatype, self.peer, self.tag = raw, datatype, peer, tag
+        self.traffic = traffic
+        self.key = id(raw), peer, tag  # what tells receives of this line from others
+        self.sending = f"send to {peer}, tag {tag}"
+        self.receiving = f"recv from {peer}, tag {tag}"
 
 
 class Incoming(Request):
     """A message to be received into `wire` (b,); `deliver` is told its bytes before it is done."""
 
-    __slots__ = ("_came", "_chunk_bytes", "_deliver", "_wire", "line")
+    __slots__ = ("_came", "_chunk_bytes", "_deliver", "_wire", "line", "long")
 
     def __init__(
         self,
@@ -79,8 +87,9 @@ class Incoming(Request):
         chunk_bytes: int,
         deliver: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__(f"recv from {line.source}, tag {line.tag}")
+        super().__init__(line.receiving)
         self.line, self._wire, self._chunk_bytes, self._deliver = line, wire, chunk_bytes, deliver
+        self.long = bool(wire.nbytes >= chunk_bytes)  # room for several chunks, were one empty
         self._came = 0
 
     @property
@@ -88,23 +97,18 @@ class Incoming(Request):
         """MPI's communicator."""
         return self.line.raw
 
-    @property
-    def long(self) -> bool:
-        """Whether there is room for more than one chunk, were it an empty one."""
-        return bool(self._wire.nbytes >= self._chunk_bytes)
-
     def post(self) -> Any:
         """Ask MPI for the next chunk; return its request."""
         piece, line = self._wire, self.line
         if self.long:
             start = self._came // piece.itemsize
             piece = piece[start : start + self._chunk_bytes // piece.itemsize]
-        return line.raw.Irecv([piece, line.datatype], line.source, line.tag)
+        return line.raw.Irecv([piece, line.datatype], line.peer, line.tag)
 
     def advance(self, status: Any) -> Any:
         """Note that a chunk came; return MPI's request for the next one, None after the last."""
         nbytes = status.Get_count()  # of bytes
-        self.line.traffic.receive(self.line.source, nbytes)
+        self.line.traffic.receive(self.line.peer, nbytes)
         self._came += nbytes
         if nbytes == self._chunk_bytes:
             return self.post()

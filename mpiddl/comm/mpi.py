@@ -25,7 +25,7 @@ from mpiddl.comm.guard import check_launcher, duplicate, guard
 from mpiddl.comm.messages import Incoming, Line, Outgoing, chunks, require_chunk
 from mpiddl.comm.staging import Staging, require_staging, to_receive, to_send
 from mpiddl.comm.transfers import Transfers
-from mpiddl.devices import Device, common_device, device_of
+from mpiddl.devices import common_device, device_of
 from mpiddl.errors import BufferMismatch, ConfigurationError, ProtocolError
 
 __all__ = ["MPICommunicator", "opened"]
@@ -79,6 +79,7 @@ class MPICommunicator(Aside):
         super().__init__(duplicate(base))
         self.agree("chunk_bytes", chunk_bytes)
         self._chunk_bytes, self._staging, self._first_tag = chunk_bytes, staging, 0
+        self._lines: dict[tuple[int, int, object], Line] = {}
         machine = self._beside.Split_type(MPI.COMM_TYPE_SHARED)
         self.crowding = crowding(machine)
         machine.Free()
@@ -98,35 +99,40 @@ class MPICommunicator(Aside):
 
     def isend(self, buf: Array, dest: int, tag: int = 0) -> Request:
         """Start sending `buf` (b,), of a dtype that MPI carries: else BufferMismatch."""
-        device, datatype = self._check(buf, dest, tag)
+        device = device_of(buf)
+        line = self._line(buf, dest, tag)
         require_flat(buf)
         if device is not None:
             buf = to_send(buf, device, self._staging, self.traffic)
         pieces = chunks(buf, self._chunk_bytes)
-        outgoing = Outgoing(f"send to {dest}, tag {tag}", self._raw, len(pieces))
+        outgoing = Outgoing(line.sending, self._raw, len(pieces))
         for piece in pieces:
-            request = self._raw.Isend([piece, datatype], dest, self._first_tag + tag)
+            request = self._raw.Isend([piece, line.datatype], dest, line.tag)
             self.traffic.send(dest, piece.nbytes)
             self._transfers.watch(request, outgoing)
         return outgoing
 
     def irecv(self, buf: Array, source: int, tag: int = 0) -> Request:
         """Start receiving into `buf` (b,), which can be written and has the sender's dtype."""
-        device, datatype = self._check(buf, source, tag)
+        device = device_of(buf)
+        line = self._line(buf, source, tag)
         require_target(buf)
         deliver = None
         if device is not None:
             buf, deliver = to_receive(buf, device, self._staging, self.traffic)
-        line = Line(self._raw, datatype, source, self._first_tag + tag, self.traffic)
         return self._transfers.receive(Incoming(line, buf, self._chunk_bytes, deliver))
 
-    def _check(self, buf: Array, peer: int, tag: int) -> tuple[Device | None, MPI.Datatype]:
-        device = device_of(buf)
-        datatype = TYPES.get(buf.dtype)
-        if datatype is None:
-            raise BufferMismatch(f"MPI carries {', '.join(map(str, TYPES))}; found {buf.dtype}")
-        require_peer(self, peer, tag, TAGS)
-        return device, datatype
+    def _line(self, buf: Array, peer: int, tag: int) -> Line:
+        """Return the line of such messages; what can be checked once is checked for the first."""
+        line = self._lines.get((peer, tag, buf.dtype))
+        if line is None:
+            datatype = TYPES.get(buf.dtype)
+            if datatype is None:
+                raise BufferMismatch(f"MPI carries {', '.join(map(str, TYPES))}; found {buf.dtype}")
+            require_peer(self, peer, tag, TAGS)
+            line = Line(self._raw, datatype, peer, self._first_tag + tag, self.traffic)
+            self._lines[peer, tag, buf.dtype] = line
+        return line
 
     def iallreduce(self, x: Array) -> Request:
         """Sum `x` (b,) in place by MPI itself, uncounted; matched by order, so start all alike."""
@@ -160,7 +166,7 @@ class MPICommunicator(Aside):
         if self._first_tag:
             raise ProtocolError("a lane has no lanes")
         lane, largest = copy.copy(self), int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 0)
-        lane._first_tag = (index + 1) * TAGS
+        lane._first_tag, lane._lines = (index + 1) * TAGS, {}
         if lane._first_tag + TAGS > largest:
             raise ConfigurationError(
                 f"lane {index} needs tags beyond {largest}, the last that this MPI has: "
@@ -171,7 +177,7 @@ class MPICommunicator(Aside):
     def uncounted(self) -> MPICommunicator:
         """Return the same ranks with tags and a traffic of their own, for measurements."""
         aside = copy.copy(self)
-        aside._raw, aside.traffic = self._beside, Traffic()
+        aside._raw, aside.traffic, aside._lines = self._beside, Traffic(), {}
         return aside
 
     def split(self, color: int) -> MPICommunicator:
@@ -183,11 +189,11 @@ class MPICommunicator(Aside):
         return child
 
     def progress(self) -> bool:
-        """Let finished operations finish; return whether any did. Never blocks."""
+        """Let finished operations finish if it is time to look; return whether any did."""
         return self._transfers.progress()
 
     def idle(self) -> None:
-        """Give the core away for a moment: nothing moved."""
+        """Let finished operations finish, and if there are none, give the core away."""
         self._transfers.idle()
 
     def close(self) -> None:

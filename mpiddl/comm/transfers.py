@@ -47,7 +47,7 @@ class Transfers:
 
     def __init__(self, testsome: Callable[[list[Any], list[Any]], Any], crowding: float) -> None:
         self._testsome = testsome
-        self._spin = SPIN if crowding <= 1 else int(crowding <= CROWD)
+        self._spin = SPIN if crowding <= 1 else 10 * int(crowding <= CROWD)
         self._requests: list[Any] = []
         self._operations: list[Outgoing | Incoming] = []
         self._statuses: list[Any] = []
@@ -55,8 +55,6 @@ class Transfers:
         self._timers: list[tuple[float, int, Request]] = []
         self._timed = 0
         self._look_at = 0.0
-        self._looked = False
-        self._waits = False  # whether `idle` was called since the last `progress`
         self._in_vain = 0  # calls of `idle` in this wait
 
     def watch(self, request: Any, operation: Outgoing | Incoming) -> None:
@@ -89,7 +87,6 @@ class Transfers:
         while sends := [o.label for o in self._of(raws) if isinstance(o, Outgoing)]:
             if time.perf_counter() > deadline:
                 raise ProtocolError(f"never received: {'; '.join(sends)}")
-            self.progress()
             self.idle()
 
     def cancel(self, *raws: Any) -> None:
@@ -104,25 +101,15 @@ class Transfers:
         return [o for o in self._operations if any(o.raw is raw for raw in raws)]
 
     def progress(self) -> bool:
-        """Let finished operations finish; return whether any did."""
+        """Let finished operations finish, if it is time to look; return whether any did."""
+        self._in_vain = 0
         now = time.perf_counter()
-        moved = False
-        while self._timers and self._timers[0][0] <= now:
-            heappop(self._timers)[2].finish()
-            moved = True
-        self._looked = now >= self._look_at
-        if self._looked:
-            self._look_at = now + LOOK
-            moved = (bool(self._requests) and self._look()) or moved
-        if moved or not self._waits:
-            self._in_vain = 0
-        self._waits = False
-        return moved
+        return self._finish(now) if now >= self._look_at else self._expire(now)
 
     def idle(self) -> None:
-        """Wait a moment for something to move, unless `progress` had not looked: then it may."""
-        self._look_at, self._waits = 0.0, True
-        if not self._looked:
+        """Let finished operations finish; if there are none, wait a moment for some."""
+        if self._finish(time.perf_counter()):
+            self._in_vain = 0
             return
         self._in_vain += 1
         asleep = self._in_vain - self._spin
@@ -131,12 +118,24 @@ class Transfers:
                 _give_way()
                 if self._requests and self._look():
                     self._in_vain = 0
-                    break
+                    return
             return
         pause = min(SHORTEST * asleep, LONGEST)
         if self._timers:
             pause = min(pause, max(self._timers[0][0] - time.perf_counter(), 0.0))
         time.sleep(pause)
+
+    def _finish(self, now: float) -> bool:
+        self._look_at = now + LOOK
+        expired = self._expire(now)
+        return (bool(self._requests) and self._look()) or expired
+
+    def _expire(self, now: float) -> bool:
+        expired = False
+        while self._timers and self._timers[0][0] <= now:
+            heappop(self._timers)[2].finish()
+            expired = True
+        return expired
 
     def _look(self) -> bool:
         try:

@@ -81,10 +81,11 @@ class DirectLine:
     def rounds(self, v: Array) -> Generator[Array, Array, Array]:
         """Sum the payloads' values instead of decoded vectors: one round."""
         self.send(v)
+        key = self.key.at(self.turns[self.key.speaker] - 1)  # others may be said before the mean
         values = self.wire.views(self.payload).values
         mean = yield values
         values[...] = mean
-        return self.said()
+        return self._decode(self.payload[: self.used], self.meant, key)
 
     def _decode(self, payload: Array, out: Array, key: Key) -> Array:
         self.compressor.decode(payload, out, key)

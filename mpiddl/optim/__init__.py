@@ -1,12 +1,13 @@
 """How we move: one kind of optimizer, two seats.
 
-| text            | variant  | x moves by                                      | options           |
-|-----------------|----------|-------------------------------------------------|-------------------|
-| `sgd:RATE`      | SGD      | the direction                                   |                   |
-| `momentum:RATE` | Momentum | what directions add up to while they fade       | beta, nesterov    |
-| `adam:RATE`     | Adam     | their mean over their size, entry by entry      | beta1, beta2, eps |
-| `lars:RATE`     | LARS     | momentum, each layer in proportion to its size  | beta, decay       |
-| `lamb:RATE`     | LAMB     | Adam, each layer in proportion to its size      | as adam, decay    |
+| text                | variant     | x moves by                              | options           |
+|---------------------|-------------|-----------------------------------------|-------------------|
+| `sgd:RATE`          | SGD         | the direction                           |                   |
+| `momentum:RATE`     | Momentum    | what directions add up to, fading       | beta, nesterov    |
+| `adam:RATE`         | Adam        | their mean over their size, by entry    | beta1, beta2, eps |
+| `lars:RATE`         | LARS        | momentum, a layer by its size           | beta, decay       |
+| `lamb:RATE`         | LAMB        | Adam, a layer by its size               | as adam, decay    |
+| `quasi_global:RATE` | QuasiGlobal | the direction, and where agreements led | beta              |
 
 RATE is a number, alone or with factors that change over time, as in ``0.1@warmup:20@cosine:200``
 (factors.py). An L2 term is part of the problem; `decay` is the weight decay of LARS and LAMB, which
@@ -16,19 +17,21 @@ The *inner* seat moves a worker's own model at each of its steps; the *outer* se
 model once a clock, by what the exchange brought. S-SGD has only an outer seat (the mean gradient
 is applied once), local SGD and gossip an inner one with an outer SGD(1) that takes the average as
 it is. What the outer seat sees is a mean over workers and over the steps of a clock, so n workers
-and H steps leave the size of a step as it is. Reading order: sgd.py, rates.py, factors.py,
-momentum.py, adam.py, trust.py, lars.py, lamb.py; options.py is what they share.
+and H steps leave the size of a step as it is. `quasi_global` sits in both, with one state. Reading
+order: sgd.py, rates.py, factors.py, momentum.py, quasi_global.py, adam.py, trust.py, lars.py,
+lamb.py; options.py is what they share.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from mpiddl.arrays import Array
+from mpiddl.errors import ConfigurationError
 from mpiddl.registry import Registry
 
-__all__ = ["Optimizer", "Rule", "Seats", "optimizers"]
+__all__ = ["Optimizer", "Pair", "Rule", "Seats", "optimizers"]
 
 
 class Optimizer(Protocol):
@@ -50,15 +53,38 @@ class Rule(Protocol):
         """
 
 
+@runtime_checkable
+class Pair(Rule, Protocol):
+    """A rule that takes both seats, which share its state."""
+
+    def pair(self, like: Array) -> tuple[Optimizer, Optimizer]:
+        """Return the live optimizers of the inner and the outer seat for vectors like `like`."""
+
+
 @dataclass(frozen=True)
 class Seats:
-    """Who moves what: `inner` at each step of a worker (or nobody), `outer` at each agreement."""
+    """Who moves what: `inner` at each step of a worker (or nobody), `outer` at each agreement.
+
+    Raises
+    ------
+    ConfigurationError
+        If a rule that takes both seats has one only.
+    """
 
     inner: Rule | None
     outer: Rule
 
+    def __post_init__(self) -> None:
+        for rule in (self.inner, self.outer):
+            if isinstance(rule, Pair) and self.inner != self.outer:
+                raise ConfigurationError(
+                    f"{rule} takes both seats, found {self}: write it alone, without >"
+                )
+
     def open(self, like: Array, layers: tuple[slice, ...]) -> tuple[Optimizer | None, Optimizer]:
         """Return the live optimizers of both seats, as `Rule.open` does."""
+        if isinstance(self.outer, Pair):
+            return self.outer.pair(like)
         inner = None if self.inner is None else self.inner.open(like, layers)
         return inner, self.outer.open(like, layers)
 

@@ -22,6 +22,11 @@ __all__ = ["SGD"]
 class SGD(Stepping):
     """Plain SGD; `rate` is its only field."""
 
+    @property
+    def as_it_is(self) -> bool:
+        """Whether the outer seat goes where the exchange says."""
+        return self.rate == 1
+
     def open(self, like: Array, layers: tuple[slice, ...]) -> _SGD:
         """Return the live optimizer for vectors like `like` (b,)."""
         return _SGD(self, like)

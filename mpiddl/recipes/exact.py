@@ -1,4 +1,4 @@
-"""Algorithms that say everything exactly: when, and with whom."""
+"""Algorithms in which all agree, and everything is said exactly: when, and who moves."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from mpiddl.recipes import recipes
 from mpiddl.variant import Variant
 
 __all__ = [
-    "cooperative_sgd",
-    "d_psgd",
+    "adam",
+    "bmuf",
     "ddp",
     "diloco",
     "downpour_sgd",
     "fedadam",
     "fedavg",
+    "growing_local_sgd",
     "lamb",
     "large_minibatch",
     "lars",
     "local_sgd",
+    "post_local_sgd",
     "s_sgd",
     "slowmo",
     "ssp",
@@ -63,6 +65,15 @@ def large_minibatch(rate: float | str = "0.1@warmup:20", beta: float = 0.9) -> V
     return Variant.parse(f"bsp / allreduce / identity / whole / momentum:{rate},beta={beta}")
 
 
+@recipes.register("adam")
+def adam(rate: float | str = 0.01) -> Variant:
+    """S-SGD whose steps are Adam's: each entry of the mean gradient over its size so far.
+
+    Kingma & Ba, "Adam: a method for stochastic optimization", ICLR 2015.  arXiv:1412.6980
+    """
+    return Variant.parse(f"bsp / allreduce / identity / whole / adam:{rate}")
+
+
 @recipes.register("lars")
 def lars(rate: float | str = "0.01@warmup:20", decay: float = 0.0) -> Variant:
     """S-SGD for large batches: every layer goes in proportion to its weights.
@@ -93,6 +104,26 @@ def local_sgd(rate: float | str = 0.1, period: int = 4) -> Variant:
     return Variant.parse(f"local:{period} / allreduce / identity / whole / sgd:{rate}")
 
 
+@recipes.register("post_local_sgd")
+def post_local_sgd(rate: float | str = 0.1, period: int = 4, after: int = 10) -> Variant:
+    """S-SGD in the beginning, local SGD later.
+
+    Lin et al., "Don't use large mini-batches, use local SGD", ICLR 2020.  arXiv:1808.07217
+    """
+    when = f"post_local:{period},after={after}"
+    return Variant.parse(f"{when} / allreduce / identity / whole / sgd:{rate}")
+
+
+@recipes.register("growing_local_sgd")
+def growing_local_sgd(rate: float | str = 0.1, period: int = 8, every: int = 10) -> Variant:
+    """Local SGD that agrees often in the beginning and ever more seldom later.
+
+    Haddadpour et al., "Local SGD with periodic averaging", NeurIPS 2019.  arXiv:1910.13598
+    """
+    when = f"growing:{period},every={every}"
+    return Variant.parse(f"{when} / allreduce / identity / whole / sgd:{rate}")
+
+
 @recipes.register("fedavg")
 def fedavg(rate: float | str = 0.1, period: int = 4) -> Variant:
     """Local SGD through servers, all clients taking part.
@@ -109,6 +140,17 @@ def fedadam(rate: float | str = 0.1, outer: float | str = 0.01, period: int = 4)
     Reddi et al., "Adaptive federated optimization", ICLR 2021.  arXiv:2003.00295
     """
     return Variant.parse(f"local:{period} / ps / identity / whole / sgd:{rate}>adam:{outer}")
+
+
+@recipes.register("bmuf")
+def bmuf(rate: float | str = 0.1, beta: float = 0.5, period: int = 4) -> Variant:
+    """Local SGD whose averages are filtered: a block goes on where the last ones went.
+
+    Chen & Huo, "Scalable training of deep learning machines by incremental block training with
+    intra-block parallel optimization and blockwise model-update filtering", ICASSP 2016 (Nesterov)
+    """
+    seats = f"sgd:{rate}>momentum:1,beta={beta},nesterov=yes"
+    return Variant.parse(f"local:{period} / allreduce / identity / whole / {seats}")
 
 
 @recipes.register("slowmo")
@@ -151,24 +193,3 @@ def downpour_sgd(rate: float | str = 0.05) -> Variant:
     Dean et al., "Large scale distributed deep networks", NeurIPS 2012
     """
     return Variant.parse(f"asp / ps / identity / whole / sgd:{rate}")
-
-
-# neighbours only
-
-
-@recipes.register("d_psgd")
-def d_psgd(rate: float | str = 0.1, graph: str = "ring") -> Variant:
-    """Everyone averages with its neighbours and takes its step.
-
-    Lian et al., "Can decentralized algorithms outperform centralized ones?", 2017. arXiv:1705.09056
-    """
-    return Variant.parse(f"bsp / gossip:{graph},order=cta / identity / whole / sgd:{rate}")
-
-
-@recipes.register("cooperative_sgd")
-def cooperative_sgd(rate: float | str = 0.1, graph: str = "ring", period: int = 4) -> Variant:
-    """Local SGD whose agreements are with neighbours only.
-
-    Wang & Joshi, "Cooperative SGD", 2018.  arXiv:1808.07576
-    """
-    return Variant.parse(f"local:{period} / gossip:{graph} / identity / whole / sgd:{rate}")

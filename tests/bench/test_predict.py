@@ -31,6 +31,10 @@ LINES = [
     "bsp / ps:servers=40,down=fp16 / sign / whole / sgd:0.1",
     "asp / ps / randk:0.5 / layerwise / sgd:0.1",
     "ssp:1 / ps:servers=2,down=diff+sign / ef+sign / whole / sgd:0.1",
+    "ssp:2 / gossip:ring,gamma=0.3 / diff+topk:0.3 / layerwise / sgd:0.1",
+    "asp:period=2 / gossip:exponential / qsgd:4 / whole / sgd:0.1",
+    "asp / pairwise:ring / identity / layerwise / sgd:0.1",
+    "asp / pairwise:complete / fp16 / whole / sgd:0.1",
 ]
 HYPERCUBE = "bsp / gossip:hypercube / identity / whole / sgd:0.1"
 

@@ -192,7 +192,6 @@ def test_gossip_stays_on_the_device_and_gives_the_same_bits(options, dtype):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("ssp:2 / gossip:ring / identity / whole / sgd:0.1>sgd:1", "lets clocks be missing: use"),
         ("bsp / gossip:ring / ef+sign / whole / sgd:0.1", "remembers displacements: use"),
         ("bsp / gossip:ring / identity / whole / none>sgd:0.1", "give it an inner optimizer"),
         ("bsp / gossip:hypercube / identity / whole / sgd:0.1", "use 4 or 8 ranks"),

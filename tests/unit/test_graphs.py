@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 
 from mpiddl.architecture.gossip import Gossip
 from mpiddl.architecture.mixing import check_mixing, components
-from mpiddl.architecture.topology import contraction, edges, find, metropolis, topologies
+from mpiddl.architecture.sharing import check_sharing
+from mpiddl.architecture.topology import (
+    contraction,
+    cycle,
+    edges,
+    find,
+    matrices_of,
+    metropolis,
+    topologies,
+)
 from mpiddl.errors import ConfigurationError
 from theory.mixing import lam, matrix
 
 SIZES = (*range(1, 14), 16, 25, 31, 32, 36, 48, 63, 64)
-every_graph = pytest.mark.parametrize("graph", list(topologies))
+CLOSED = ("complete", "exponential", "hypercube", "path", "ring", "star", "torus")
+OTHERS = (
+    "one_peer_exponential",
+    "random_regular:4",
+    "random_regular:3;seed=2",
+    "erdos_renyi:0.5",
+    "two_level:4",
+    "two_level:1",
+    "directed_random:0.2",
+)
+every_graph = pytest.mark.parametrize("graph", CLOSED)
+
+
+def test_every_graph_is_tested_here():
+    assert {text.partition(":")[0] for text in (*CLOSED, *OTHERS)} == set(topologies)
 
 
 def allowed(graph, n):
+    if graph.startswith("random_regular"):
+        degree = find(graph).degree
+        return n == 1 or (degree < n and n * degree % 2 == 0)
     return graph != "hypercube" or n & (n - 1) == 0
 
 
@@ -61,8 +89,9 @@ def test_a_hypercube_names_the_nearest_numbers_of_ranks(n):
 
 
 def test_two_ranks_of_any_graph_average():
-    for graph in topologies:
-        assert np.allclose(find(graph).matrix(2), 0.5)
+    for graph in (*CLOSED, *OTHERS):
+        if allowed(graph, 2):
+            assert np.allclose(find(graph).matrix(2), 0.5)
 
 
 def test_metropolis_weights_are_doubly_stochastic_on_any_graph():
@@ -114,6 +143,181 @@ def test_a_normal_matrix_may_be_one_way():
     assert not np.allclose(SKEW, SKEW.T)
     assert np.allclose(ODD.sum(axis=0), 1)  # the refused one is doubly stochastic
     assert np.allclose(ODD.sum(axis=1), 1)
+
+
+# drawn at random, changing, of two levels, one way
+
+
+@pytest.mark.parametrize("graph", OTHERS)
+def test_the_other_graphs_mix_or_share_on_any_number_of_ranks(graph):
+    check = check_sharing if graph.startswith("directed") else check_mixing
+    for n in filter(lambda n: allowed(graph, n), SIZES):
+        matrices = cycle(find(graph), n)
+        check(matrices, graph)
+        assert all((np.diagonal(w) > 0).all() for w in matrices), n
+        assert all(np.array_equal(*pair) for pair in zip(matrices, cycle(find(graph), n)))
+
+
+@pytest.mark.parametrize(
+    "graph", [graph for graph in OTHERS if "random" in graph or "erdos" in graph]
+)
+def test_a_drawing_follows_from_its_seed_and_from_nothing_else(graph):
+    n = 12
+    np.random.seed(0)
+    first = find(graph).matrix(n)
+    np.random.seed(1)
+    find(graph).matrix(n + 2)
+    assert np.array_equal(find(graph).matrix(n), first)
+    other = find(f"{graph.partition(';')[0]};seed=5").matrix(n)
+    assert not np.array_equal(other, first)
+
+
+@pytest.mark.parametrize("degree", [2, 3, 4, 7, 15, 20, 28])
+def test_everyone_has_as_many_neighbours_as_asked_for(degree):
+    for seed in range(3):
+        w = find(f"random_regular:{degree};seed={seed}").matrix(30)
+        linked = (w > 0) & ~np.eye(30, dtype=bool)
+        assert (linked.sum(axis=0) == degree).all()
+        assert np.array_equal(w, w.T)
+        assert np.allclose(w[linked], 1 / (degree + 1))
+        assert len(components(linked)) == 1
+
+
+def test_drawn_links_are_everywhere_alike():
+    """Over many seeds any two ranks are linked as often: 4 of 11 times."""
+    total = sum(find(f"random_regular:4;seed={seed}").matrix(12) > 0 for seed in range(300))
+    apart = total[~np.eye(12, dtype=bool)] / 300
+    assert abs(apart.mean() - 4 / 11) < 1e-12
+    assert apart.min() > 4 / 11 - 0.12
+    assert apart.max() < 4 / 11 + 0.12
+
+
+def test_a_random_regular_graph_mixes_as_fast_as_its_degree_allows():
+    for seed in range(3):
+        found = contraction(find(f"random_regular:4;seed={seed}").matrix(256))
+        assert found == pytest.approx((1 + 2 * 3**0.5) / 5, abs=0.02)
+    assert contraction(find("ring").matrix(256)) > 0.999
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "says"),
+    [
+        ("random_regular:3", 7, "use random_regular:2 or random_regular:4"),
+        ("random_regular:8", 8, "use random_regular:6 or random_regular:7"),
+        ("random_regular:1", 4, "use random_regular:2 or random_regular:3"),
+        ("random_regular:4", 3, "use random_regular:2"),
+        ("random_regular:4", 2, "use random_regular:1"),
+        ("erdos_renyi:0.01", 40, r"well above ln n / n = 0.092, or random_regular:4"),
+    ],
+)
+def test_graphs_that_are_not_there_are_refused_with_the_nearest(text, n, says):
+    with pytest.raises(ConfigurationError, match=says):
+        find(text).matrix(n)
+
+
+def test_one_peer_a_clock_is_the_exact_average_for_powers_of_two_only():
+    for n in (2, 4, 8, 16, 64):
+        assert np.allclose(find("one_peer_exponential").matrix(n), 1 / n, rtol=0, atol=1e-15)
+        clocks = cycle(find("one_peer_exponential"), n)
+        assert len(clocks) == n.bit_length() - 1
+        assert all(edges(w) == n for w in clocks)
+        for t, w in enumerate(clocks):
+            assert all(w[i, (i - 2**t) % n] == 0.5 for i in range(n))
+    for n in (3, 5, 6, 7, 12):
+        assert 0 < contraction(find("one_peer_exponential").matrix(n)) < 0.5
+    assert contraction(cycle(find("one_peer_exponential"), 6)[0]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("group", "n"), [(4, 16), (4, 14), (5, 11), (3, 7), (4, 5), (2, 4)])
+def test_two_levels_are_dense_within_and_a_ring_between(group, n):
+    w = find(f"two_level:{group}").matrix(n)
+    linked = (w > 0) & ~np.eye(n, dtype=bool)
+    node = np.arange(n) // group
+    within = node[:, None] == node
+    assert linked[within & ~np.eye(n, dtype=bool)].all()
+    nodes = node[-1] + 1
+    assert (linked & ~within).sum() == 2 * (nodes if group * nodes > 2 and nodes > 1 else 1)
+    for k in range(nodes):
+        last, first = np.flatnonzero(node == k)[-1], np.flatnonzero(node == (k + 1) % nodes)[0]
+        assert linked[last, first]
+        assert linked[first, last]
+    assert np.array_equal(w, w.T)
+
+
+def test_two_levels_are_a_ring_and_a_complete_graph_at_the_ends():
+    for n in (1, 2, 3, 7):
+        assert np.allclose(find("two_level:1").matrix(n), find("ring").matrix(n))
+        assert np.allclose(find(f"two_level:{n}").matrix(n), find("complete").matrix(n))
+
+
+def test_links_one_way_are_shared_out_and_not_averaged():
+    p = find("directed_random:0.3").matrix(9)
+    assert np.allclose(p.sum(axis=0), 1)
+    assert not np.allclose(p.sum(axis=1), 1, atol=0.1)
+    assert len({int(heard) for heard in (p > 0).sum(axis=0)}) > 2  # irregular
+    with pytest.raises(ConfigurationError, match="use Metropolis .* or push_sum"):
+        check_mixing([p], "mine")
+
+
+# weights
+
+
+@pytest.mark.parametrize("graph", ["ring", "hypercube", "complete", "star"])
+@pytest.mark.parametrize("n", [1, 2, 4, 8, 16, 64])
+def test_no_other_weight_of_all_links_is_faster(graph, n):
+    (w,) = matrices_of(graph, "fastest", n)
+    check_mixing([w], graph)
+    linked = (find(graph).matrix(n) > 0) & ~np.eye(n, dtype=bool)
+    laplacian = np.diag(linked.sum(axis=0)) - linked
+    assert not w[~linked & ~np.eye(n, dtype=bool)].any()
+    alphas = np.linspace(0, 1 / max(1, linked.sum(axis=0).max()), 2001)
+    best = min(contraction(np.eye(n) - alpha * laplacian) for alpha in alphas[:: 1 + n // 8])
+    assert contraction(w) <= best + 1e-12
+    assert contraction(w) <= contraction(find(graph).matrix(n)) + 1e-12
+
+
+@pytest.mark.parametrize("n", [5, 8, 31])
+def test_on_a_ring_the_fastest_is_as_fast_as_its_closed_form_says(n):
+    """lam = (l_max - l_1) / (l_max + l_1) of the Laplacian."""
+    ends = find("ring").spectrum(n)
+    (w,) = matrices_of("ring", "fastest", n)
+    assert contraction(w) == pytest.approx((ends[1] - ends[0]) / (ends[1] + ends[0]), abs=1e-12)
+    laplacian = np.eye(n) - w
+    found = np.linalg.eigvalsh(laplacian / -w[0, 1] * -1)
+    assert found[1] == pytest.approx(ends[0], abs=1e-12)
+    assert found[-1] == pytest.approx(ends[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("graph", ["exponential", "directed_random:0.3", "one_peer_exponential"])
+def test_metropolis_weights_link_both_ways(graph):
+    for n in (1, 2, 5, 8):
+        for w, own in zip(matrices_of(graph, "metropolis", n), cycle(find(graph), n), strict=True):
+            assert np.array_equal(w, w.T)
+            assert np.array_equal(w > 0, (own > 0) | (own.T > 0))
+        check_mixing(matrices_of(graph, "metropolis", n), graph)
+
+
+def test_metropolis_weights_are_those_of_graphs_that_have_them():
+    for graph in ("path", "star", "ring", "two_level:3", "random_regular:4"):
+        assert np.allclose(*matrices_of(graph, "metropolis", 9), find(graph).matrix(9), atol=1e-15)
+
+
+@pytest.mark.parametrize("graph", ["torus", "exponential", "path", "two_level:2", "./mine.txt"])
+def test_weights_without_a_closed_form_are_refused(graph, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, "0 1\n1 2\n2 3\n", "mine.txt")
+    with pytest.raises(ConfigurationError, match=r"\(complete, hypercube, ring, star\)"):
+        matrices_of(graph, "fastest", 4)
+    with pytest.raises(ConfigurationError, match="graph, metropolis, fastest; found 'slowest'"):
+        matrices_of(graph, "slowest", 4)
+
+
+@pytest.mark.parametrize("graph", [*CLOSED, *(one for one in OTHERS if "directed" not in one)])
+def test_large_matrices_take_milliseconds(graph):
+    find(graph).matrix(256)
+    start = perf_counter()
+    cycle(find(graph), 256)
+    assert perf_counter() - start < 0.1  # a millisecond or two, on a machine that has time
 
 
 # files
@@ -211,6 +415,14 @@ def test_ranks_that_read_different_files_can_tell(tmp_path):
         (("ring", 1.5), r"gamma in \(0, 1\]"),
         (("ring", "much"), "gamma=0.2"),
         (("ring", 1.0, "act"), "atc and cta"),
+        (("random_regular:0",), "at least 1"),
+        (("random_regular:2.5",), "whole number"),
+        (("random_regular:4;seed=-1",), "seed of at least 0"),
+        (("random_regular",), "random_regular takes degree, seed"),
+        (("erdos_renyi:0",), r"links in \(0, 1\]"),
+        (("erdos_renyi:0.5;seed=a",), "seed"),
+        (("two_level:0",), "write two_level:4"),
+        (("directed_random:-1",), r"in \[0, 1\]"),
     ],
 )
 def test_words_that_gossip_does_not_know_are_refused(arguments, says):

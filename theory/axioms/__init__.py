@@ -6,6 +6,7 @@ of inner products that `theory.identities` proves. The letters are those of `the
 """
 
 from theory.axiom import AXIOMS
-from theory.axioms import compressors, delays, functions, geometry, sampling, workers
+from theory.axioms import compressors, delays, functions, geometry, lengths, sampling, workers
 
-__all__ = ["AXIOMS", "compressors", "delays", "functions", "geometry", "sampling", "workers"]
+__all__ = ["AXIOMS", "compressors", "delays", "functions", "geometry", "lengths"]
+__all__ += ["sampling", "workers"]

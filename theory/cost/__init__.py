@@ -22,6 +22,7 @@ from theory.cost.double_tree import double_tree_time
 from theory.cost.exchanges import (
     ALLGATHER,
     BARRIER,
+    backup_workers,
     gathered,
     gossip,
     gossip_by,
@@ -32,4 +33,4 @@ from theory.cost.sums import ALLREDUCE, allreduce
 
 __all__ = ["ALLGATHER", "ALLREDUCE", "BARRIER", "Cost", "Evaluated", "allreduce", "ceil_log2"]
 __all__ += ["double_tree_time", "floor_log2", "gathered", "gossip", "gossip_by"]
-__all__ += ["parameter_server", "square_side"]
+__all__ += ["backup_workers", "parameter_server", "square_side"]

@@ -1,4 +1,4 @@
-"""All-gathers, the barrier, gossip and the parameter server.
+"""All-gathers, the barrier, gossip, and the parameter server, with backup workers as well.
 
 Letters L = ceil(log2 n) | s servers | e = ceil(b/s), entries of the longest shard | deg neighbours
 """
@@ -14,9 +14,11 @@ import sympy as sp
 
 from theory.cost.forms import Cost, Evaluated, al, b, be, ceil_log2, n, smaller, w
 
-__all__ = ["ALLGATHER", "BARRIER", "gathered", "gossip", "gossip_by", "parameter_server"]
+__all__ = ["ALLGATHER", "BARRIER", "backup_workers", "gathered", "gossip", "gossip_by"]
+__all__ += ["parameter_server"]
 
 HEADER = 4  # bytes in which Bruck's records say how long they are
+VERDICT = 8  # bytes in which a server says which round is over, and whether a push was in it
 m = b * w
 
 ALLGATHER: dict[str, Cost] = {
@@ -130,3 +132,22 @@ def parameter_server(servers: int | sp.Expr | None = None) -> Cost:
     shard = sp.ceiling(b / shards) * w
     time = smaller(1, b) * 2 * speakers * (al + be * shard)
     return Cost(2 * speakers * smaller(shards, b), 2 * speakers * m, time)
+
+
+def backup_workers(pushes: int | sp.Expr, servers: int | sp.Expr = 1) -> Cost:
+    """Each of s dedicated servers hears that many pushes, in time or not, and answers each.
+
+    A clock whose round n - backup workers close while the others are silent is so many pushes. Its
+    time is exact where that of `parameter_server` is. What late workers say in a clock is not in
+    it: how often they speak only a run tells.
+
+    Parameters
+    ----------
+    pushes : int or sympy.Expr
+        Pushes to each server.
+    servers : int or sympy.Expr
+        Dedicated servers; 1, with b entries of one shard, where servers hear different numbers.
+    """
+    shards, shard = smaller(servers, b), sp.ceiling(b / sp.sympify(servers)) * w
+    time = smaller(1, b) * pushes * (2 * al + be * (2 * shard + VERDICT))
+    return Cost(2 * pushes * shards, pushes * (2 * m + VERDICT * shards), time)

@@ -20,3 +20,7 @@ class Complete(Described):
     def matrix(self, n: int) -> Matrix:
         """Return W (n, n)."""
         return np.full((n, n), 1 / n)
+
+    def spectrum(self, n: int) -> tuple[float, float]:
+        """Return the ends of the Laplacian's spectrum, n > 2: n and n."""
+        return n, n

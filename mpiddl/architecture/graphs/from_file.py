@@ -4,6 +4,8 @@
     anything else   text; # begins a comment
         i j         two whole numbers a line: an edge between ranks i and j, both ways, with
                     Metropolis weights
+        i > j       an edge one way, rank j hears i: with one of them in the file, every rank shares
+                    out equally what it has, so that columns add up to 1, for `push_sum`
         w w ... w   n numbers on n lines: the matrix W
 
 Two whole numbers a line are always edges: a matrix of two ranks is written with decimal points.
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpiddl.architecture.topology import Matrix, metropolis
+from mpiddl.architecture.weights import shares
 from mpiddl.errors import ConfigurationError
 
 __all__ = ["FromFile"]
@@ -49,17 +52,17 @@ class FromFile:
                 "lie at that path on every host"
             ) from error
         rows = [(at, words) for at, words in rows if words]
-        if all(len(words) == 2 and all(map(_is_whole, words)) for _, words in rows):
-            return self._from_edges([(at, int(i), int(j)) for at, (i, j) in rows], n)
+        if all(map(_is_edge, (words for _, words in rows))):
+            return self._from_edges(rows, n)
         return self._whole([self._numbers(at, words, n) for at, words in rows], n)
 
-    def _from_edges(self, found: list[tuple[int, int, int]], n: int) -> Matrix:
+    def _from_edges(self, rows: list[tuple[int, list[str]]], n: int) -> Matrix:
         linked = np.zeros((n, n), bool)
         lines: dict[tuple[int, int], int] = {}
-        for at, i, j in found:
-            edge = min(i, j), max(i, j)
-            where = f"{self.path}, line {at}: the edge {i} {j}"
-            if edge[0] < 0 or edge[1] >= n:
+        for at, words in rows:
+            i, j = int(words[0]), int(words[-1])
+            where = f"{self.path}, line {at}: the edge {' '.join(words)}"
+            if min(i, j) < 0 or max(i, j) >= n:
                 raise ConfigurationError(
                     f"{where} leaves the graph: the {n} ranks are numbered 0 .. {n - 1}"
                 )
@@ -67,14 +70,15 @@ class FromFile:
                 raise ConfigurationError(
                     f"{where} links a rank with itself: take it out, every rank hears itself anyway"
                 )
-            if edge in lines:
-                raise ConfigurationError(
-                    f"{where} is there twice, first on line {lines[edge]}: take one out, an edge "
-                    "is heard both ways"
-                )
-            lines[edge] = at
-            linked[i, j] = linked[j, i] = True
-        return metropolis(linked)
+            for way in ((i, j), (j, i))[: 1 if ">" in words else 2]:
+                if way in lines:
+                    raise ConfigurationError(
+                        f"{where} is there twice, first on line {lines[way]}: take one out, an "
+                        "edge without > is heard both ways"
+                    )
+                lines[way] = at
+                linked[way[::-1]] = True  # the second hears the first
+        return shares(linked) if any(">" in words for _, words in rows) else metropolis(linked)
 
     def _numbers(self, at: int, words: list[str], n: int) -> list[float]:
         try:
@@ -98,5 +102,7 @@ class FromFile:
         return w
 
 
-def _is_whole(word: str) -> bool:
-    return word.removeprefix("-").isdecimal()
+def _is_edge(words: list[str]) -> bool:
+    i, *way, j = words if len(words) > 1 else ("", "")
+    ranks = (word.removeprefix("-").isdecimal() for word in (i, j))
+    return all(ranks) and way in ([], [">"])

@@ -34,3 +34,7 @@ class Hypercube(Described):
             )
         ranks = np.arange(n)
         return equal_weights(n, *(ranks ^ (1 << bit) for bit in range(m)))
+
+    def spectrum(self, n: int) -> tuple[float, float]:
+        """Return the ends of the Laplacian's spectrum, n > 2: 2 and 2 m."""
+        return 2, 2 * (n.bit_length() - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import cos, pi
 
 import numpy as np
 
@@ -21,3 +22,7 @@ class Ring(Described):
         """Return W (n, n)."""
         ranks = np.arange(n)
         return equal_weights(n, (ranks - 1) % n, (ranks + 1) % n)
+
+    def spectrum(self, n: int) -> tuple[float, float]:
+        """Return the ends of the Laplacian's spectrum, n > 2: 2 - 2 cos(2 pi k / n)."""
+        return 2 - 2 * cos(2 * pi / n), 2 - 2 * cos(2 * pi * (n // 2) / n)

@@ -22,3 +22,7 @@ class Star(Described):
         linked = np.zeros((n, n), bool)
         linked[0, 1:] = linked[1:, 0] = True
         return metropolis(linked)
+
+    def spectrum(self, n: int) -> tuple[float, float]:
+        """Return the ends of the Laplacian's spectrum, n > 2: 1 and n."""
+        return 1, n

@@ -14,7 +14,7 @@ from mpiddl.comm import Communicator
 from mpiddl.comm.engine import Task
 from mpiddl.errors import BufferMismatch, ConfigurationError
 
-__all__ = ["block", "fold_in", "fold_out", "levels", "rank_of"]
+__all__ = ["block", "blocks", "fold_in", "fold_out", "levels", "rank_of"]
 __all__ += ["require_groups", "require_rows", "square_side"]
 
 
@@ -24,6 +24,11 @@ def block(x: Array, index: int, blocks: int) -> Array:
     floor, longer = divmod(x.size, blocks)
     start = index * floor + min(index, longer)
     return x[start : start + floor + (index < longer)]
+
+
+def blocks(x: Array, count: int) -> list[Array]:
+    """Return all blocks of x (b,), as `block` cuts them."""
+    return [block(x, index, count) for index in range(count)]
 
 
 def square_side(size: int) -> int:

@@ -21,7 +21,7 @@ from mpiddl.arrays import Array, namespace
 from mpiddl.comm import Communicator
 from mpiddl.comm.buffers import require_target
 from mpiddl.comm.collectives import allgathers, allreduces
-from mpiddl.comm.collectives.blocks import block, require_rows
+from mpiddl.comm.collectives.blocks import blocks, require_rows
 from mpiddl.comm.engine import Task
 
 __all__ = ["allgather", "allreduce", "reduce_scatter", "share"]
@@ -39,21 +39,22 @@ def reduce_scatter(comm: Communicator, x: Array, tag: int = 0) -> Task[Array]:
     """Sum one block of x (b,) over all ranks, in place, and return it: block rank + 1."""
     n, rank = comm.size, comm.rank
     right, left = (rank + 1) % n, (rank - 1) % n
-    scratch = namespace(x).empty(-(-x.size // n), x.dtype)
+    parts, scratch = blocks(x, n), namespace(x).empty(-(-x.size // n), x.dtype)
     for step in range(n - 1):
-        mine, theirs = block(x, rank - step, n), block(x, rank - step - 1, n)
+        mine, theirs = parts[rank - step], parts[rank - step - 1]
         room = scratch[: theirs.size]
         yield [comm.irecv(room, left, tag), comm.isend(mine, right, tag)]
         yield comm.add(theirs, room)
-    return block(x, rank + 1, n)
+    return parts[rank + 1 - n]
 
 
 def share(comm: Communicator, x: Array, tag: int = 0) -> Task[None]:
     """Bring the blocks of x (b,) that `reduce_scatter` left to every rank, in place."""
     n, rank = comm.size, comm.rank
     right, left = (rank + 1) % n, (rank - 1) % n
+    parts = blocks(x, n)
     for step in range(n - 1):
-        mine, theirs = block(x, rank - step + 1, n), block(x, rank - step, n)
+        mine, theirs = parts[(rank + 1 - step) % n], parts[rank - step]
         yield [comm.irecv(theirs, left, tag), comm.isend(mine, right, tag)]
 
 
