@@ -40,7 +40,8 @@ def per_clock(run: Run) -> Evaluated | None:
     """Return messages and bytes of one clock, totals over all ranks.
 
     None where no formula speaks of the variant: a compressor or collective that is not in `theory`,
-    MPI's own all-reduce, which nobody can count, or backup workers, who speak as often as they can.
+    MPI's own all-reduce, which nobody can count, backup workers, who speak as often as they can, or
+    a graph that changes to clocks with other numbers of links.
     """
     total, width = Evaluated(0, 0, 0.0), np.dtype(run.problem.dtype).itemsize
     for size in sizes(run.variant, run.problem.layout, width):

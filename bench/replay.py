@@ -166,11 +166,12 @@ def _table(all_again: Sequence[Again]) -> Any:
     )
     for again in all_again:
         recorded, ages = again.recorded, again.recorded.service("staleness")
+        ages = ages[ages >= 0]  # where something was read
         table.add_row(
             Text(recorded.name),
             str(recorded.run.clocks),
             f"{len(ages):,}",
-            f"{ages.mean():.2f}, {ages.max()}",
+            f"{ages.mean():.2f}, {ages.max()}" if ages.size else "-",
             Text("DIFFERS", "bold red") if again.wrong else Text("yes", "green"),
             *(_number(curve["seconds"][-1], ".2e") for curve in (again.same, again.free)),
             *(_number(curve["loss"][-1], ".5g") for curve in (again.same, again.free)),

@@ -101,7 +101,8 @@ class Row:
         if services is None or not stale(self.first.job.run):
             return None
         missing = services[:, FIELDS.index("staleness")]
-        return {"mean": float(missing.mean()), "max": int(missing.max())}
+        missing = missing[missing >= 0]  # where something was read
+        return {"mean": float(missing.mean()), "max": int(missing.max())} if missing.size else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row of table.json."""

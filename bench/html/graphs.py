@@ -5,7 +5,8 @@ Edges and numbers are read from the mixing matrices that runs use.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 from math import cos, pi, sin
 from typing import TypeAlias
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from bench.html.markup import Markup, element, join
 from bench.html.numbers import plain
-from mpiddl.architecture.topology import Matrix, contraction, edges, find
+from mpiddl.architecture.topology import Matrix, contraction, cycle, edges, find
 from mpiddl.errors import ConfigurationError
 
 __all__ = ["graphs"]
@@ -28,18 +29,30 @@ def graphs(ranks: int | None) -> Markup:
     return element("div", *(_figure(name, ranks) for name in PLACES), class_="graphs")
 
 
+def gap(turn: Sequence[Matrix]) -> float:
+    """Return by how much a turn of mixings shrinks what is apart: 1 - lam.
+
+    Where rows do not add up to 1, as for push-sum: 1 - the second eigenvalue, in modulus.
+    """
+    w = reduce(np.matmul, reversed(turn))
+    if np.allclose(w.sum(axis=1), 1):
+        return 1 - contraction(w)
+    return 1 - float(np.sort(np.abs(np.linalg.eigvals(w)))[-2])
+
+
 def _figure(name: str, ranks: int | None) -> Markup:
-    w = find(name).matrix(RANKS)
-    gap = 1 - contraction(w)
+    turn = cycle(find(name), RANKS)
+    speed, w = plain(gap(turn), 3), sum(turn[1:], turn[0])
     oneway = " one way" if (w != w.T).any() else ""
-    words = [f"1 - λ = {plain(gap, 3)}", f"{edges(w)} messages{oneway}"]
+    clocks = f" a turn of {len(turn)} clocks" if len(turn) > 1 else ""
+    words = [f"1 - λ = {speed}{clocks}", f"{edges(turn[0])} messages{oneway}"]
     if ranks is not None and ranks != RANKS:
         try:
-            there = plain(1 - contraction(find(name).matrix(ranks)), 3)
+            there = plain(gap(cycle(find(name), ranks)), 3)
         except ConfigurationError:
             there = "none"
         words.append(f"on {ranks} ranks: {there}")
-    label = f"{name} of {RANKS} ranks, spectral gap {plain(gap, 3)}"
+    label = f"{name} of {RANKS} ranks, spectral gap {speed}"
     lines = (element("span", line) for line in words)
     caption = element("figcaption", element("b", name), *lines)
     return element("figure", _drawing(w, PLACES[name](RANKS), label), caption)
@@ -115,6 +128,16 @@ def _cube(n: int) -> list[Point]:
     ]
 
 
+def _nodes(n: int) -> list[Point]:
+    """Return four ranks a node, nodes in a circle."""
+    ranks = range(n)
+    turns = [2 * pi * (rank // 4 + 0.5) / (n // 4) - pi / 2 for rank in ranks]
+    own = [
+        (14 * cos(turn), 14 * sin(turn)) for turn in (pi / 2 * (rank % 4 + 0.3) for rank in ranks)
+    ]
+    return [(30 * cos(t) + x, 30 * sin(t) + y) for t, (x, y) in zip(turns, own, strict=True)]
+
+
 PLACES: dict[str, Callable[[int], list[Point]]] = {
     "path": _arc,
     "ring": _circle,
@@ -122,5 +145,10 @@ PLACES: dict[str, Callable[[int], list[Point]]] = {
     "torus": _square,
     "hypercube": _cube,
     "exponential": _circle,
+    "one_peer_exponential": _circle,
     "complete": _circle,
+    "two_level:4": _nodes,
+    "random_regular:4": _circle,
+    "erdos_renyi:0.3": _circle,
+    "directed_random:0.1": _circle,
 }
