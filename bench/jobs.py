@@ -18,7 +18,7 @@ from mpiddl.comm.simulated import Network
 from mpiddl.curve import COLUMNS, Curve
 from mpiddl.train import Run
 
-__all__ = ["Found", "Job", "Made", "Outcome", "check", "difference", "digest", "stale"]
+__all__ = ["Found", "Job", "Made", "Outcome", "check", "difference", "digest", "late", "stale"]
 
 TIMED = ("seconds",)  # the columns that differ between two worlds by their nature
 SENT = ("bytes", "messages")
@@ -129,7 +129,7 @@ class Outcome:
     def of(cls, job: Job, simulated: Made, real: Made | None, replay: Made | None) -> Outcome:
         """Return what is known of `job`: `replay` is the twin of `real` where chance reigns."""
         last = real or simulated
-        differs = difference(replay or simulated, real, stale(job.run)) if real else ""
+        differs = difference(replay or simulated, real, late(job.run)) if real else ""
         return cls(
             job,
             simulated.curve,
@@ -158,6 +158,11 @@ def stale(run: Run) -> bool:
     return run.variant.left_to_chance
 
 
+def late(run: Run) -> bool:
+    """Whether what belongs to a clock may be sent after its snapshot; before the last one all is."""
+    return stale(run) or run.variant.sync.staleness > 0
+
+
 def digest(x: Array, trace: Trace | None) -> str:
     """Return what stands for the bits of a model and a trace."""
     sums = sha256(np.ascontiguousarray(on_host(x)).data)
@@ -170,8 +175,8 @@ def digest(x: Array, trace: Trace | None) -> str:
 def difference(one: Made, other: Made, chance: bool) -> str:
     """Return what the two worlds do not agree on, or an empty text.
 
-    Where chance decides who comes first, a server answers the others before or after a snapshot
-    of its own rank: there what was sent is compared in the last snapshot only.
+    Where it is `chance` what was sent before a snapshot, as a server answers others before or after
+    one of its own rank, that is compared in the last snapshot only.
     """
     if one.diverged or other.diverged:
         return "" if one.diverged == other.diverged else "only one of the two diverged"

@@ -40,8 +40,9 @@ def per_clock(run: Run) -> Evaluated | None:
     """Return messages and bytes of one clock, totals over all ranks.
 
     None where no formula speaks of the variant: a compressor or collective that is not in `theory`,
-    MPI's own all-reduce, which nobody can count, backup workers, who speak as often as they can, or
-    a graph that changes to clocks with other numbers of links.
+    MPI's own all-reduce, which nobody can count, backup workers, who speak as often as they can,
+    all-reduces that some begin or that are not always needed, or a graph that changes to clocks
+    with other numbers of links.
     """
     total, width = Evaluated(0, 0, 0.0), np.dtype(run.problem.dtype).itemsize
     for size in sizes(run.variant, run.problem.layout, width):
@@ -88,7 +89,7 @@ def _lane(architecture: Hashable, compressor: Any, b: int, w: int, n: int) -> Ev
         return Evaluated(messages, messages * payload, 0.0)
     if isinstance(architecture, Served) and not getattr(architecture, "backup", 0):
         return _served(architecture, compressor, b, w, n)
-    if isinstance(architecture, AllReduce):
+    if isinstance(architecture, AllReduce) and architecture.quorum == "all":
         if not compressor.linear:
             return ALLGATHER[architecture.gather].at(n=n, b=payload, w=1)
         cost = allreduce(architecture.collective)

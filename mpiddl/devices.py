@@ -151,6 +151,8 @@ def common_device(*arrays: Any) -> Device | None:
     BufferMismatch
         If they lie on different devices; nothing is copied between devices unasked.
     """
+    if not {*map(type, arrays)} - {np.ndarray}:  # mostly
+        return None
     devices = [device_of(x) for x in arrays]
     if devices.count(devices[0]) < len(devices):
         names = ", ".join("host" if device is None else repr(device) for device in devices)

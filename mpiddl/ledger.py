@@ -39,7 +39,7 @@ class Service(NamedTuple):
         Who spoke, and of which of its clocks.
     delay : int
         What the place took in between the pull at which the worker took its gradient and this
-        push: tau of the theorems.
+        push: tau of the theorems; with backup workers the rounds that closed.
     staleness : int
         Clocks of the slowest worker that were missing in what was then read; -1: nothing was read.
     up_bytes, down_bytes : int

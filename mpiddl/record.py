@@ -131,16 +131,13 @@ class Recorder:
         yield from naive.allreduce(comm, sums.reshape(-1))
         seconds = np.array([mark.seconds for mark in marks])
         if self.served:
-            held = [self._held.get(clock, 0.0) for clock in self.due_clocks]
-            seconds = yield from last(comm, held)
+            seconds = yield from last(comm, [self._held.get(c, 0.0) for c in self.due_clocks])
         elif apart:
             seconds = yield from last(comm, seconds)
         if comm.rank != 0:
             return None
-        whens = [
-            (float(clock), float(start(clock)), float(at - seconds[0]))
-            for clock, at in zip(self.due_clocks, seconds, strict=True)
-        ]
+        steps, since = map(start, self.due_clocks), seconds - seconds[0]
+        whens = zip(self.due_clocks, steps, since, strict=True)
         return Curve(tuple(_row(problem, *row) for row in zip(whens, sums.T, agreed, strict=True)))
 
     def _shown(self, comm: Communicator) -> Task[tuple[int, ...]]:
@@ -153,24 +150,27 @@ class Recorder:
         if self.script is not None:
             shown = [int(clock) for clock in self.script.get((SHOWN, comm.rank), ())]
         else:
-            moments = yield from self._moments(comm)
-            own = [(mark.seconds, clock) for clock, mark in self._marks.items()]
-            shown = [max(c for at, c in own if at <= moment) for moment in moments]
+            before = yield from self._before(comm)
+            shown = [clocks[-1] for clocks in before]
         for due, clock in zip(self.due_clocks, shown, strict=True):
             self.ledger.take_in(SHOWN, comm.rank, clock, comm.rank, due)
         return tuple(shown)
 
-    def _moments(self, comm: Communicator) -> Task[Array]:
-        """Return the moments (due,) of the curve; the first is when all have begun."""
+    def _before(self, comm: Communicator) -> Task[list[Array]]:
+        """Return the due clocks that this worker had made by each moment of the curve.
+
+        At the first moment all have begun; of what happens at one instant, lower clocks come first.
+        """
         marks = np.zeros((len(self.clocks), len(self.due_clocks)))
         counts = np.minimum.outer(self.clocks, self.due_clocks)
         marks[comm.rank] = [self._marks[int(clock)].seconds for clock in counts[comm.rank]]
         yield from naive.allreduce(comm, marks.reshape(-1))
-        new = np.diff(counts, axis=1, prepend=0)
-        order = np.argsort(marks, axis=None, kind="stable")
-        made, times = np.cumsum(new.reshape(-1)[order]), marks.reshape(-1)[order]
-        moments: Array = times[np.searchsorted(made, counts.sum(axis=0))]
-        return np.maximum(moments, marks[:, 0].max())
+        due = np.broadcast_to(self.due_clocks, marks.shape)
+        order = np.lexsort((due.reshape(-1), marks.reshape(-1)))
+        place = np.argsort(order).reshape(marks.shape)
+        made = np.cumsum(np.diff(counts, axis=1, prepend=0).reshape(-1)[order])
+        until = np.searchsorted(made, counts.sum(axis=0)).clip(place[:, 0].max())
+        return [due[comm.rank, place[comm.rank] <= at] for at in until]
 
     def _own_models(self, d: int, shown: Sequence[int]) -> Array:
         """Return its snapshots of the clocks `shown` (due, d); zeros on a rank that only serves."""
@@ -190,8 +190,8 @@ class Recorder:
         return pieces
 
 
-def _row(problem: Problem, when: tuple[float, ...], sums: Array, x: Array) -> tuple[float, ...]:
+def _row(problem: Problem, when: Sequence[float], sums: Array, x: Array) -> tuple[float, ...]:
     """Return the row of a curve: when, what was sent, and what x (d,) is worth."""
     consensus2, *sent = map(float, sums)
     loss, gradient, distance, accuracy = measure(problem, x)
-    return (*when, *sent, loss, gradient, consensus2, distance, accuracy)
+    return (*map(float, when), *sent, loss, gradient, consensus2, distance, accuracy)

@@ -117,6 +117,10 @@ class Variant:
                 f"{self.channel} remembers displacements, so the step must be taken before it: "
                 f"seat the optimizer inside, as in {self.seats.outer}>sgd:1"
             )
+        self._check_seats(problem)
+        self.architecture.check(self.channel, self.seats, self.sync, size)
+
+    def _check_seats(self, problem: Any) -> None:
         if isinstance(self.seats.outer, Pair) and self.architecture.served:
             raise ConfigurationError(
                 f"{self.seats.outer} sees steps and agreements of a worker, but "
@@ -128,7 +132,6 @@ class Variant:
                     f"{rule} looks at whole layers, but {self.schedule} cuts them: use whole, "
                     "layerwise or fused"
                 )
-        self.architecture.check(self.channel, self.seats, self.sync, size)
 
     def _cuts(self, problem: Any) -> bool:
         """Whether a bucket ends inside a layer."""

@@ -17,6 +17,8 @@ import sympy as sp
 __all__ = ["GENERATORS", "at_point", "at_reference", "canonical", "evaluated", "is_zero"]
 __all__ += ["reduced", "same"]
 
+LONG = 100  # operations: a longer expression is first tried with letters for what it repeats
+
 # generator -> (base, exponent): its value is base**exponent
 GENERATORS: dict[sp.Dummy, tuple[sp.Expr, sp.Expr]] = {}
 _BY_VALUE: dict[tuple[sp.Expr, sp.Expr], sp.Dummy] = {}
@@ -130,8 +132,20 @@ def is_zero(expression: sp.Expr) -> bool:
     """Return whether `expression` is identically zero."""
     if expression.atoms(sp.Sum):
         return _sum_is_zero(expression)
+    if sp.count_ops(expression) > LONG and _vanishes(_abbreviated(expression)):
+        return True
+    return _vanishes(expression)
+
+
+def _vanishes(expression: sp.Expr) -> bool:
     numerator, _ = sp.fraction(sp.together(canonical(expression)))
     return bool(reduced(numerator) == 0)
+
+
+def _abbreviated(expression: sp.Expr) -> sp.Expr:
+    """Return `expression` with letters for what it repeats: if that is zero, so is this."""
+    _, (short,) = sp.cse([expression], symbols=iter(sp.Dummy, None))
+    return short
 
 
 def _sum_is_zero(expression: sp.Expr) -> bool:

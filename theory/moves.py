@@ -18,7 +18,7 @@ from theory.symbols import symbol
 __all__ = [
     "Growth",
     "average",
-    "average_power",
+    "average_square",
     "geometric",
     "late",
     "pq_unroll",
@@ -196,16 +196,16 @@ def average(
     return proof.bounded(atom, mean, "average over a round"), mean
 
 
-def average_power(proof: Proof, atom: Atom, bound: sp.Expr) -> tuple[Claim, sp.Expr]:
-    """Average a polynomial in k over k < H; other than in `average` its coefficients may have H.
+def average_square(
+    proof: Proof, atom: Atom, length: sp.Expr, start: sp.Expr, pace: sp.Expr
+) -> tuple[Claim, sp.Expr]:
+    """Average length^2 over k < H, where `length` is proved to be start + k pace.
 
     The sums of k and k^2 are those of the identity `sums_in_a_round`.
     """
-    means = (sp.Integer(1), (H - 1) / 2, (H - 1) * (2 * H - 1) / 6)
-    powers = sp.Poly(bound, k).all_coeffs()[::-1]
-    if len(powers) > len(means):
-        proof.refuse(f"{bound} has a power of k above 2")
-    mean = sp.Add(*(c * x for c, x in zip(powers, means, strict=False)))
+    if (start * pace).has(k) or not is_zero(length - start - k * pace):
+        proof.refuse(f"{length} is not {start} + k {pace}")
+    mean = start**2 + start * pace * (H - 1) + pace**2 * (H - 1) * (2 * H - 1) / 6
     return proof.bounded(atom, mean, "average over a round"), mean
 
 

@@ -50,6 +50,7 @@ class Domain:
 
     def __init__(self, conditions: Iterable[sp.Rel] = ()) -> None:
         self.conditions = tuple(dict.fromkeys(conditions))
+        self._parts: dict[tuple[sp.Rel, ...], Domain] = {}
         usable = [c for c in self.conditions if isinstance(c, (sp.Le, sp.Lt, sp.Ge, sp.Gt))]
         ranges = _ranges(set().union(*(c.free_symbols for c in usable)))
         # The order decides whether a letter can be isolated: take the one that leaves fewest facts.
@@ -71,7 +72,9 @@ class Domain:
 
     def also(self, *conditions: sp.Rel) -> Domain:
         """Return the part of the domain where `conditions` hold too."""
-        return Domain((*self.conditions, *conditions))
+        if conditions not in self._parts:
+            self._parts[conditions] = Domain((*self.conditions, *conditions))
+        return self._parts[conditions]
 
     def _use(self, conditions: Sequence[sp.Rel]) -> None:
         for condition in conditions:

@@ -66,8 +66,8 @@ def part(proof: Proof, claim: Claim, of: Vector, stack: Vector, most: Claim) -> 
     `most` bounds the norm of a stack for all t, so it bounds that of `stack`.
     """
     claim = proof.substitute(claim, proof.root(proof.axiom("shorter", stack, of)), norm(of))
-    (limit,) = (c for atom, c in most.form.terms.items() if atom == ONE)
-    always = Claim(Form({ONE: limit, norm(stack): sp.Integer(-1)}))
+    (told,) = (atom for atom in most.form.terms if atom != ONE)
+    always = Claim(Form({ONE: most.form[ONE], norm(stack): most.form[told]}))
     return proof.substitute(claim, always, norm(stack))
 
 

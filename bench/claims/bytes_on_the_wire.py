@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from bench.claims import Budget, claims
-from bench.jobs import Found, Job, Outcome, stale
+from bench.jobs import Found, Job, Outcome, late
 from bench.judge import Outcome as Decision
 from bench.judge import Subject, Verdict, undecided
 
@@ -68,7 +68,7 @@ def agrees(outcome: Outcome, messages: int, nbytes: int) -> bool:
 
     Where clocks may be missing, a snapshot is not the end of everybody's clock: the last one is.
     """
-    counted = slice(-1, None) if stale(outcome.job.run) else slice(None)
+    counted = slice(-1, None) if late(outcome.job.run) else slice(None)
     curves = [curve for curve in (outcome.curve, outcome.real) if curve is not None]
     return outcome.sent == outcome.received == nbytes * outcome.job.run.clocks and all(
         (curve[name] == total * curve["clock"])[counted].all()

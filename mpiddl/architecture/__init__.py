@@ -1,22 +1,29 @@
 """Room 2, with whom: where the agreed model lives and how the ranks come to agree.
 
-| text                   | variant          | the agreed model | after a pull x is                  |
-|------------------------|------------------|------------------|------------------------------------|
-| `allreduce:COLLECTIVE` | AllReduce        | on every rank    | moved by the mean of displacements |
-| `ps`, `ps:servers=S`   | ParameterServer  | on the servers   | the servers' model                 |
-| `ps:backup=B`          | the same         | on the servers   | the same; rounds close without B   |
-| `staleness_aware`      | StalenessAware   | on the servers   | the servers' model                 |
-| `dc_asgd:LAM`          | DelayCompensated | on the servers   | the servers' model                 |
-| `easgd:BETA`           | ElasticAveraging | on the servers   | drawn to the centre on the servers |
-| `gossip:GRAPH`         | Gossip           | nowhere          | mixed with the neighbours' by W    |
-| `pairwise:GRAPH`       | Pairwise         | nowhere          | averaged with one neighbour's      |
+| text                   | variant          | agreed model   | after a pull x is                |
+|------------------------|------------------|----------------|----------------------------------|
+| `allreduce:COLLECTIVE` | AllReduce        | on every rank  | moved by the mean displacement   |
+| `allreduce:quorum=Q`   | the same         | on every rank  | the same, Q ranks begin a round  |
+| `dynamic:THRESHOLD`    | Dynamic          | on every rank  | the same, or where it was        |
+| `ps`, `ps:servers=S`   | ParameterServer  | on the servers | the servers' model               |
+| `ps:backup=B`          | the same         | on the servers | the same, rounds close without B |
+| `staleness_aware`      | StalenessAware   | on the servers | the servers' model               |
+| `dc_asgd:LAM`          | DelayCompensated | on the servers | the servers' model               |
+| `easgd:BETA`           | ElasticAveraging | on the servers | drawn to the servers' centre     |
+| `gossip:GRAPH`         | Gossip           | nowhere        | mixed with the neighbours' by W  |
+| `pairwise:GRAPH`       | Pairwise         | nowhere        | averaged with one neighbour's    |
+| `d2:GRAPH`             | D2               | nowhere        | mixed, differences taken off     |
+| `tracking:GRAPH`       | Tracking         | nowhere        | mixed, and so is where it heads  |
+| `push_sum:GRAPH`       | PushSum          | nowhere        | shared out one way, and divided  |
 
 An architecture opens one exchange per lane, at a station: one rank's side of that lane. It knows
-channels and optimizers only by their protocols. Reading order: allreduce.py; parameter_server.py
+channels and optimizers only by their protocols. Reading order: allreduce.py, means.py, pipelined.py;
+quorums.py, calls.py, agreed.py, eager.py; dynamic.py; parameter_server.py
 and its parts, served.py, shards.py, worker.py, server.py, rounds.py, turns.py, arrivals.py; then
 backup.py and latecomer.py, staleness_aware.py, dc_asgd.py, easgd.py and elastic.py; topology.py,
-graphs/, mixing.py, neighbours.py, gossip.py, mixer.py, gossip_exchange.py, stale_gossip.py,
-heard.py; pairwise.py, pairwise_exchange.py, meetings.py, gate.py.
+weights.py, graphs/, mixing.py, neighbours.py, gossip.py, mixer.py, gossip_exchange.py; d2.py,
+tracking.py; push_sum.py, sharing.py, weighted.py; stale_gossip.py, heard.py; pairwise.py,
+pairwise_exchange.py, meetings.py, gate.py.
 """
 
 from __future__ import annotations

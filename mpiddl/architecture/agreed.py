@@ -1,68 +1,27 @@
-"""What a rank keeps of an all-reduce that some begin: what it has yet to say, and what is agreed.
-
-See eager.py. A script makes a rank say and read what it did before: then pushes are kept apart by
-the rounds in which they are said, and rounds that come too early wait.
-"""
+"""The model that rounds have made so far, each begun by some: see eager.py."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from math import inf
 
-import numpy as np
-
-from mpiddl.architecture.caller import slowest
-from mpiddl.arrays import Array, namespace
+from mpiddl.arrays import Array
 from mpiddl.replica import Lane
 
-__all__ = ["Agreed", "Outbox"]
+__all__ = ["Agreed", "slowest"]
 
 
-class Outbox:
-    """What was pushed and not yet said: one sum (b,), or one for each round to come.
-
-    Parameters
-    ----------
-    like : array (b,)
-        A vector of this kind.
-    cuts : collection of int
-        The clocks that begin a new sum; others are added to what is there.
-    """
-
-    def __init__(self, like: Array, cuts: Collection[int]) -> None:
-        self.nothing, self.cuts = namespace(like).zeros_like(like), frozenset(cuts)
-        self.pushed = self.said = 0  # clocks
-        self.sums: deque[tuple[Array, list[bool], int]] = deque()
-        self.spare: list[Array] = []
-
-    def put(self, delta: Array, finite: bool, read: int) -> None:
-        """Add `delta` (b,), of gradients taken after `read` rounds."""
-        if self.sums and self.pushed not in self.cuts:
-            total, known, _ = self.sums[-1]
-            total += delta
-            known.append(finite)
-        else:
-            total = self.spare.pop() if self.spare else namespace(delta).empty_like(delta)
-            total[...] = delta
-            self.sums.append((total, [finite], read))
-        self.pushed += 1
-
-    def take(self, many: int, rounds: int) -> tuple[int, Array, bool]:
-        """Return what is new of the first `many` clocks, (b,): to be said before the next push.
-
-        First comes how many of so many `rounds` its oldest gradient does not know, -1 if nothing
-        is new, last whether it is finite.
-        """
-        if many == self.said:
-            return -1, self.nothing, True
-        self.said = many
-        total, known, read = self.sums.popleft()
-        self.spare.append(total)
-        return rounds - read, total, all(known)
+def slowest(counts: Sequence[int], clocks: Sequence[int]) -> float:
+    """Return the least of `counts` that is not yet its worker's number of `clocks`; inf: none."""
+    behind = (count for count, end in zip(counts, clocks, strict=True) if count < end)
+    return min(behind, default=inf)
 
 
 class Agreed:
     """The model x (b,) after so many rounds, and how many clocks of each worker are in it.
+
+    A script says when a rank reads how many; rounds that are too early then wait.
 
     Parameters
     ----------
@@ -76,16 +35,13 @@ class Agreed:
 
     def __init__(self, lane: Lane, clocks: Sequence[int], until: int | None) -> None:
         self.x, self.outer, self.clocks, self.until = lane.anchor.copy(), lane.outer, clocks, until
-        self.counts, self.rounds = np.zeros(len(clocks)), 0
-        self.early: deque[tuple[Array, Array]] = deque()
+        self.counts: Sequence[int] = [0] * len(clocks)
+        self.slowest: float = 0  # clocks in x of the slowest worker that is not complete; inf: none
+        self.rounds = 0
+        self.early: deque[tuple[Array, Sequence[int]]] = deque()
 
-    @property
-    def slowest(self) -> float:
-        """Clocks in x of the worker with the fewest, of those that are not complete; inf: none."""
-        return slowest(self.counts.tolist(), self.clocks)
-
-    def put(self, mean: Array, counts: Array) -> None:
-        """Take in the `mean` (b,) of a round, after which `counts` (n,) clocks are in."""
+    def put(self, mean: Array, counts: Sequence[int]) -> None:
+        """Take in the `mean` (b,) of a round, after which so many clocks of each worker are in."""
         if self.rounds == self.until:
             self.early.append((mean.copy(), counts))
         else:
@@ -97,6 +53,7 @@ class Agreed:
         while self.early and self.rounds != until:
             self._move(*self.early.popleft())
 
-    def _move(self, mean: Array, counts: Array) -> None:
-        self.outer.apply(self.x, mean, int(self.counts.sum()) // len(self.clocks))
+    def _move(self, mean: Array, counts: Sequence[int]) -> None:
+        self.outer.apply(self.x, mean, sum(self.counts) // len(self.clocks))
         self.counts, self.rounds = counts, self.rounds + 1
+        self.slowest = slowest(counts, self.clocks)

@@ -19,6 +19,7 @@ from typing import ClassVar
 from mpiddl.architecture import Peers, Station, architectures
 from mpiddl.architecture.eager import EagerExchange
 from mpiddl.architecture.eager_scripts import require_rounds
+from mpiddl.architecture.means import Means
 from mpiddl.architecture.pipelined import Pipelined
 from mpiddl.architecture.quorums import need, require_eager
 from mpiddl.comm.collectives import allgathers, collective
@@ -100,7 +101,8 @@ class AllReduce(Peers):
 
     def open(self, station: Station) -> Exchange:
         """Return the exchange of one lane."""
-        both = collective(self.collective), allgathers[self.gather]
+        depth = 1 + int(station.sync.staleness) if self.quorum == "all" else 1
+        means = Means(station, collective(self.collective), allgathers[self.gather], depth)
         if self.quorum == "all":
-            return Pipelined(station, *both)
-        return EagerExchange(station, *both, need(self.quorum, station.comm.size))
+            return Pipelined(station, means)
+        return EagerExchange(station, means, need(self.quorum, station.comm.size))

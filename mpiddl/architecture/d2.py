@@ -10,8 +10,8 @@ Cost    as gossip, and one vector (b,) more
 Quality what workers differ by (zeta) does not keep them apart; lambda_min(W) > -1/3 is needed
 Differs from the paper: W is (I + W) / 2 unless gamma says more, which suits any W. What is mixed is
 X_t - gam G_t + (X_t - alone), which is the paper's sum. The step size may change slowly, as
-displacements are remembered, not gradients. The mean of all models follows from all steps before,
-so that rounding adds up.
+displacements are remembered, not gradients. Nothing pulls the mean of `X_t - alone` back to 0, so
+that rounding adds up: float32 stalls where tracking.py does not.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from mpiddl.architecture.caller import slowest
+from mpiddl.architecture.agreed import slowest
 from mpiddl.architecture.scripts import REMEDY, require_choices
 from mpiddl.errors import ConfigurationError
 from mpiddl.ledger import Script
@@ -79,8 +79,9 @@ def _require_bound(
     """Refuse pulls that do not wait for what they must; the last one waits for everything."""
     after = [slowest(counts, clocks) for counts in [[0] * len(clocks), *zip(*said, strict=True)]]
     for rank, (pulls, end) in enumerate(zip(read, clocks, strict=True)):
-        due = [*map(at_least, range(end - 1)), end - 1]
-        if any(least >= after[rounds] for least, rounds in zip(due, pulls, strict=True)):
+        due, own = [*map(at_least, range(end - 1)), end - 1], [0, *said[rank]]
+        fresh = all(own[rounds] > clock for clock, rounds in enumerate(pulls))
+        if not fresh or any(d >= after[rounds] for d, rounds in zip(due, pulls, strict=True)):
             raise ConfigurationError(
                 f"the script of lane {lane} has rank {rank} read what is too old: {REMEDY}"
             )

@@ -1,9 +1,7 @@
 """The mean of what all ranks of a lane say, learnt by all of them: by sums, or by gathering.
 
-Idea    Payloads that add are summed by an all-reduce. Others are gathered, decoded and added in the
-        order of ranks, so that all ranks hold the same bits.
-Cost    one collective; gathered payloads are decoded by all. With `depth` means under way at once,
-        a buffer for each.
+Payloads that add are summed by an all-reduce. Others are gathered, decoded by all and added in the
+order of ranks, so that all ranks hold the same bits. Each mean under way has buffers of its own.
 """
 
 from __future__ import annotations
@@ -46,8 +44,8 @@ class Means:
         self.begun += 1
         return (_Summed if line.linear else _Gathered)(self, line, v, tag)
 
-    def part(self, tag: int, part: Array) -> Array:
-        """Return `part`, or a copy of it if the line may speak again before it has travelled."""
+    def own(self, tag: int, part: Array) -> Array:
+        """Return `part`, or a copy if the line may speak again before it has travelled."""
         if self.depth == 1:
             return part
         if tag not in self.parts:
@@ -65,26 +63,23 @@ class Means:
 
 
 class Mean:
-    """One mean under way: it travels, and is then taken in.
-
-    Means are taken in the order in which they were said, as memories move then.
-    """
+    """One mean under way; means are taken in as they were said, in order: memories move then."""
 
     nbytes: int  # of what this rank says
 
     def travel(self) -> Task[None]:
-        """Bring what all say to all; may be under way beside other means."""
+        """Bring what all say to all, perhaps beside other means."""
         raise NotImplementedError
 
     def take(self) -> Task[Array]:
-        """Return the mean (b,), owned here until the next one is taken."""
+        """Return the mean (b,), owned here until the next is taken."""
         raise NotImplementedError
 
 
 class _Summed(Mean):
     def __init__(self, means: Means, line: Line, v: Array, tag: int) -> None:
         self.means, self.tag, self.rounds = means, tag, line.rounds(v)
-        self.sum = means.part(tag, next(self.rounds))
+        self.sum = means.own(tag, next(self.rounds))
         self.nbytes = self.sum.nbytes
 
     def travel(self) -> Task[None]:

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from mpiddl.architecture import Station
 from mpiddl.architecture.means import Mean, Means
 from mpiddl.comm import Request
-from mpiddl.comm.collectives import Allgather, Allreduce
 from mpiddl.comm.engine import Wait
 from mpiddl.replica import Exchange
 
@@ -39,15 +38,13 @@ class Pipelined(Exchange):
     ----------
     station : Station
         The rank's side of the lane.
-    allreduce, allgather : Allreduce, Allgather
-        The collectives. Those that match by their order begin in that of clocks and lanes, which
-        is the same everywhere.
+    means : Means
+        Takes s + 1 at once. Collectives that match by their order begin in that of clocks and
+        lanes, which is the same everywhere.
     """
 
-    def __init__(self, station: Station, allreduce: Allreduce, allgather: Allgather) -> None:
-        self.lane, self.engine = station.lane, station.engine
-        depth = 1 + int(station.sync.staleness)
-        self.means = Means(station, allreduce, allgather, depth)
+    def __init__(self, station: Station, means: Means) -> None:
+        self.lane, self.engine, self.means = station.lane, station.engine, means
         self.under_way: deque[_Round] = deque()
 
     def push(self, clock: int, finite: bool) -> None:

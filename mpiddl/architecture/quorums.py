@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mpiddl.comm.collectives.native import require_tags
 from mpiddl.errors import ConfigurationError
 from mpiddl.optim import Pair, Seats
 from mpiddl.synchronization import Synchronization
@@ -36,7 +37,7 @@ def require_eager(whom: object, seats: Seats, sync: Synchronization, size: int) 
     size : int
         Number of ranks.
     """
-    collective, quorum = getattr(whom, "collective", ""), getattr(whom, "quorum", "all")
+    quorum = getattr(whom, "quorum", "all")
     if not sync.staleness:
         raise ConfigurationError(
             f"under {sync} nothing may be missing, so a round waits for all: leave "
@@ -46,11 +47,7 @@ def require_eager(whom: object, seats: Seats, sync: Synchronization, size: int) 
         raise ConfigurationError(
             f"{quorum} ranks never come where there are {size}: write a quorum of {size} at most"
         )
-    if collective == "native":
-        raise ConfigurationError(
-            "MPI's own all-reduces match by their order, but here each lane's rounds begin when "
-            "they will: use another than native"
-        )
+    require_tags(getattr(whom, "collective", ""))
     if isinstance(seats.outer, Pair):
         raise ConfigurationError(
             f"{seats.outer} sees steps and agreements of a worker in turn, but rounds end when "

@@ -26,11 +26,6 @@ class Count:
     messages: int = 0
     bytes: int = 0
 
-    def add(self, nbytes: int) -> None:
-        """Count one message of `nbytes`."""
-        self.messages += 1
-        self.bytes += nbytes
-
 
 @dataclass
 class Traffic:
@@ -48,13 +43,15 @@ class Traffic:
 
     def send(self, dest: int, nbytes: int) -> None:
         """Count one message that was handed over for `dest`."""
-        self.sent.add(nbytes)
-        self.to[dest].add(nbytes)
+        for count in (self.sent, self.to[dest]):
+            count.messages += 1
+            count.bytes += nbytes
 
     def receive(self, source: int, nbytes: int) -> None:
         """Count one message of `nbytes` that arrived from `source`."""
-        self.received.add(nbytes)
-        self.heard[source].add(nbytes)
+        for count in (self.received, self.heard[source]):
+            count.messages += 1
+            count.bytes += nbytes
 
 
 class Waiter(Protocol):

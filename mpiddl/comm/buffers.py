@@ -34,8 +34,10 @@ def require_target(buf: Array) -> None:
     BufferMismatch
         Naming what was expected and what was found.
     """
-    require_flat(buf)
-    if not getattr(buf.flags, "writeable", True):  # device arrays have no such flag
+    flags = buf.flags
+    if buf.ndim != 1 or not flags.c_contiguous:
+        require_flat(buf)
+    if not getattr(flags, "writeable", True):  # device arrays have no such flag
         raise BufferMismatch(
             f"expected an array that can be written, found a read-only {buf.dtype}"
         )

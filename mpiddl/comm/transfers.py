@@ -116,7 +116,7 @@ class Transfers:
         if asleep <= 0:
             for _ in range(BURST):
                 _give_way()
-                if self._requests and self._look():
+                if self._look():
                     self._in_vain = 0
                     return
             return
@@ -127,8 +127,8 @@ class Transfers:
 
     def _finish(self, now: float) -> bool:
         self._look_at = now + LOOK
-        expired = self._expire(now)
-        return (bool(self._requests) and self._look()) or expired
+        expired = bool(self._timers) and self._expire(now)
+        return self._look() or expired
 
     def _expire(self, now: float) -> bool:
         expired = False
@@ -138,6 +138,8 @@ class Transfers:
         return expired
 
     def _look(self) -> bool:
+        if not self._requests:
+            return False
         try:
             ended = self._testsome(self._requests, self._statuses)
         except RuntimeError as error:  # MPI.Exception, such as a message longer than its buffer

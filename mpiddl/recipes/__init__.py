@@ -5,7 +5,7 @@
 A recipe returns a `Variant` and has a default for everything; the first line of its docstring says
 what it does, the next where it is from. `rate` is a number or a text such as "0.1@warmup:20".
 Where a recipe differs from its paper is said in the files that its line names. Reading order:
-exact.py, neighbours.py, compressed.py.
+exact.py, late.py, served.py, neighbours.py, compressed.py.
 """
 
 from __future__ import annotations

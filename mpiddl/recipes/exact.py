@@ -10,7 +10,6 @@ __all__ = [
     "bmuf",
     "ddp",
     "diloco",
-    "downpour_sgd",
     "fedadam",
     "fedavg",
     "growing_local_sgd",
@@ -21,7 +20,6 @@ __all__ = [
     "post_local_sgd",
     "s_sgd",
     "slowmo",
-    "ssp",
     "wfbp",
 ]
 
@@ -171,25 +169,3 @@ def diloco(rate: float | str = 0.001, outer: float | str = 0.7, period: int = 16
     """
     seats = f"adam:{rate}>momentum:{outer},nesterov=yes"
     return Variant.parse(f"local:{period} / allreduce / identity / whole / {seats}")
-
-
-# servers hold the model
-
-
-@recipes.register("ssp")
-def ssp(rate: float | str = 0.1, staleness: int = 3) -> Variant:
-    """Nobody waits unless somebody is too far behind.
-
-    Ho et al., "More effective distributed ML via a stale synchronous parallel parameter server",
-    NeurIPS 2013
-    """
-    return Variant.parse(f"ssp:{staleness} / ps / identity / whole / sgd:{rate}")
-
-
-@recipes.register("downpour_sgd")
-def downpour_sgd(rate: float | str = 0.05) -> Variant:
-    """Asynchronous SGD: nobody waits for anybody.
-
-    Dean et al., "Large scale distributed deep networks", NeurIPS 2012
-    """
-    return Variant.parse(f"asp / ps / identity / whole / sgd:{rate}")

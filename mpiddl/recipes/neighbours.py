@@ -6,6 +6,7 @@ from mpiddl.recipes import recipes
 from mpiddl.variant import Variant
 
 __all__ = [
+    "ad_psgd",
     "cooperative_sgd",
     "d2",
     "d_psgd",
@@ -13,6 +14,7 @@ __all__ = [
     "one_peer_exponential_sgd",
     "qg_dsgdm",
     "sgp",
+    "stale_gossip",
 ]
 
 
@@ -80,3 +82,21 @@ def qg_dsgdm(rate: float | str = 0.05, beta: float = 0.9, graph: str = "ring") -
     """
     rule = f"quasi_global:{rate},beta={beta}"
     return Variant.parse(f"bsp / gossip:{graph} / identity / whole / {rule}")
+
+
+@recipes.register("stale_gossip")
+def stale_gossip(rate: float | str = 0.1, staleness: int = 3, graph: str = "ring") -> Variant:
+    """Gossip that mixes the newest models that have come, and waits if one is too old.
+
+    Luo et al., "Hop: heterogeneity-aware decentralized training", ASPLOS 2019.  arXiv:1902.01064
+    """
+    return Variant.parse(f"ssp:{staleness} / gossip:{graph} / identity / whole / sgd:{rate}")
+
+
+@recipes.register("ad_psgd")
+def ad_psgd(rate: float | str = 0.1, graph: str = "ring", period: int = 1) -> Variant:
+    """Everyone steps at its own pace and then averages with one neighbour drawn at random.
+
+    Lian et al., "Asynchronous decentralized parallel SGD", ICML 2018.  arXiv:1710.06952
+    """
+    return Variant.parse(f"asp:period={period} / pairwise:{graph} / identity / whole / sgd:{rate}")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.jobs import stale
+from bench.jobs import late
 from bench.predict import per_clock, sizes
 from bench.variants import NAMED, entry
 from mpiddl.problems import problem
@@ -19,10 +19,16 @@ LINES = [
     "bsp / allreduce:hierarchical:1 / identity / layerwise / sgd:0.1",
     "bsp / allreduce:torus / identity / whole / sgd:0.1",
     "bsp / allreduce:double_tree / identity / whole / sgd:0.1",
+    "ssp:2 / allreduce / identity / layerwise / sgd:0.1",
+    "ssp:1,period=2 / allreduce:ring / ef+topk:0.1 / whole / sgd:0.1",
     "local:2 / gossip:complete / sign / layerwise / sgd:0.1",
     "bsp / gossip:star,gamma=0.5 / diff+qsgd:4 / layerwise / sgd:0.1",
     "bsp / gossip:exponential,order=cta / fp16 / whole / sgd:0.1",
     "bsp / gossip:torus / randk:0.3 / whole / sgd:0.1",
+    "bsp / gossip:one_peer_exponential / diff+randk:0.3 / layerwise / sgd:0.1",
+    "bsp / d2:two_level:3 / qsgd:4 / layerwise / sgd:0.1",
+    "bsp / tracking:star,gamma=0.5 / topk:0.1 / layerwise / sgd:0.1",
+    "local:2 / push_sum:directed_random:0.3 / sign / layerwise / sgd:0.1",
     "bsp / allreduce / diff+randk:0.3 / whole / sgd:0.1",
     "bsp / allreduce:ring / ef+randk:0.3,mask=shared / whole / sgd:0.1",
     "bsp / allreduce / identity / fused:100B / sgd:0.1",
@@ -50,7 +56,7 @@ def test_the_formula_counts_what_a_run_sends(line, n):
         pytest.skip("a hypercube has 2^m ranks")
     run = job(line, n)
     clock, curve = per_clock(run), simulate(run)[0].curve
-    counted = slice(-1, None) if stale(run) else slice(None)
+    counted = slice(-1, None) if late(run) else slice(None)
     assert (curve["bytes"] == clock.bytes * curve["clock"])[counted].all()
     assert (curve["messages"] == clock.messages * curve["clock"])[counted].all()
 

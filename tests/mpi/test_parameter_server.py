@@ -89,7 +89,7 @@ def test_a_slow_worker_is_waited_for_and_one_that_has_ended_is_not(comm, s, serv
     result = run(this, comm)
     if comm.rank == 0:
         services, heard = result.services, {}
-        for _, server, worker, clock, delay, missing, *_ in services.tolist():
+        for _, server, _, worker, clock, delay, missing, *_ in services.tolist():
             counts = heard.setdefault(server, [0] * n)
             behind = [h for h, end in zip(counts, this.all_clocks, strict=True) if h < end]
             assert clock - min(behind) <= s

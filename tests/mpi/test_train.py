@@ -25,6 +25,11 @@ LINES = [
     "bsp / allreduce / sign / layerwise / sgd:0.01",
     "bsp / gossip:ring / identity / layerwise / sgd:0.25",
     "local:3 / gossip:complete / identity / whole / sgd:0.25",
+    "bsp / d2:ring / identity / layerwise / sgd:0.25",
+    "bsp / tracking:one_peer_exponential / fp16 / whole / sgd:0.1",
+    "bsp / push_sum:directed_random:0.3;seed=1 / identity / layerwise / sgd:0.25",
+    "local:2 / push_sum:one_peer_exponential,gamma=0.5 / diff+topk:0.4 / whole / sgd:0.25",
+    "post_local:3,after=5 / gossip:ring / identity / whole / quasi_global:0.1",
 ]
 
 

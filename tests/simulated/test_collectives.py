@@ -353,16 +353,16 @@ def test_ring_of_three_message_by_message(text):
     assert messages == [
         (0, 0, 1, [1, 2]),  # 0..3; rank 1 adds until 5
         (0, 1, 2, [30]),  # 0..2; rank 2 adds until 3
-        (0, 2, 0, [400]),  # 0..2; rank 0 sends until 3, adds until 4
-        (3, 2, 0, [330]),  # 4..6; rank 0 sends until 7, adds until 8
-        (4, 0, 1, [404]),  # 5..7; rank 1 sends until 8, adds until 9
+        (0, 2, 0, [400]),  # 0..2; rank 0 adds until 3, as it sends
+        (3, 0, 1, [404]),  # 5..7; rank 1 adds until 8, as it sends
+        (3, 2, 0, [330]),  # 3..5; rank 0 adds until 6, sends until 7
         (5, 1, 2, [11, 22]),  # 5..8; rank 2 adds until 10
-        (8, 0, 1, [333]),  # 9..11
-        (9, 1, 2, [444]),  # 10..12
+        (7, 0, 1, [333]),  # 8..10
+        (8, 1, 2, [444]),  # 10..12
+        (10, 1, 2, [333]),  # 12..14: rank 1 sends until 12
         (10, 2, 0, [111, 222]),  # 10..13
-        (12, 1, 2, [333]),  # 13..15
+        (12, 2, 0, [444]),  # 13..15
         (13, 0, 1, [111, 222]),  # 13..16
-        (13, 2, 0, [444]),  # 13..15
     ]
     assert end == 16
 

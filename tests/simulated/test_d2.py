@@ -74,7 +74,7 @@ def test_the_comparison_notices_another_share_and_a_wrong_first_step():
     assert not np.allclose(found, d2(problem, w, 40, first=w), rtol=0, atol=1e-5)
 
 
-def away(line, clocks, n=8):
+def away(line, clocks, n=5):
     problem = problems["heta"](n, seed=1, sigma2=0.0, spectrum=(0.5, 0.6, 0.8, 1.0))
     x = models(line, problem, clocks)
     return np.abs(x - problem.optimum).max()

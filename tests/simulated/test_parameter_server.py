@@ -408,8 +408,6 @@ def test_a_clock_takes_the_time_of_the_formula(n, servers):
         ("bsp / ps:servers=2 / identity / whole / lars:0.1", "servers=1"),
         ("bsp / ps / identity / whole / none>lamb:0.1", "servers=1"),
         ("bsp / ps / ef+topk:0.1 / whole / none>sgd:0.1", "step must be taken before"),
-        ("asp / allreduce / identity / whole / sgd:0.1", "use ps"),
-        ("ssp:2 / gossip:ring / identity / whole / sgd:0.1", "use ps"),
     ],
 )
 def test_what_cannot_work_is_refused_with_a_remedy(line, says):

@@ -132,7 +132,7 @@ def test_weights_take_off_the_bias_of_links_one_way():
 
 
 def test_the_minimum_is_that_of_all_and_not_of_those_who_are_heard_most():
-    problem = problems["heta"](8, seed=1, sigma2=0.0, spectrum=(0.5, 0.6, 0.8, 1.0))
+    problem = problems["heta"](5, seed=1, sigma2=0.0, spectrum=(0.5, 0.6, 0.8, 1.0))
     graph, gaps = "directed_random:0.2", []
     for rate in (0.02, 0.01):
         line = case(graph).replace(f"sgd:{GAM}", f"sgd:{rate}")

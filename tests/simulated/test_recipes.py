@@ -57,6 +57,8 @@ def test_a_recipe_learns(name, learnt):
         ("slowmo:0.1,beta=0", "local_sgd"),
         ("fedavg", "local_sgd"),
         ("ssp:0.1,staleness=0", "s_sgd"),
+        ("backup_workers:0.1,backup=0", "s_sgd"),
+        ("dc_asgd:0.05,lam=0", "downpour_sgd"),
         ("mem_sgd:0.1,ratio=1", "s_sgd"),
         ("ef21:0.1,ratio=1", "s_sgd"),
         ("qsparse_local_sgd:0.1,ratio=1", "local_sgd"),
@@ -70,6 +72,8 @@ def test_a_recipe_learns(name, learnt):
         ("sgp:0.1,graph=complete", "s_sgd"),
         ("qg_dsgdm:0.1,beta=0,graph=complete", "s_sgd"),
         ("choco_sgd:0.1,gamma=1,ratio=1,graph=complete", "s_sgd"),
+        ("stale_gossip:0.1,staleness=0,graph=complete", "s_sgd"),
+        ("stale_gossip:0.1,staleness=0", "cooperative_sgd:0.1,period=1"),
     ],
 )
 def test_at_its_limit_a_recipe_is_another_one(one, other, learnt):

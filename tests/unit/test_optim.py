@@ -15,6 +15,7 @@ from mpiddl.optim.adam import Adam
 from mpiddl.optim.lamb import LAMB
 from mpiddl.optim.lars import LARS
 from mpiddl.optim.momentum import Momentum
+from mpiddl.optim.quasi_global import QuasiGlobal
 from mpiddl.optim.sgd import SGD
 from tests.fake_device import FakeDevice
 
@@ -30,6 +31,8 @@ TEXTS = [
     "lars:0.01,beta=0",
     "lamb:0.01",
     "lamb:0.01@warmup:3,beta1=0.8,decay=0.01",
+    "quasi_global:0.1",
+    "quasi_global:0.1@step:3,beta=0.5",
 ]
 LAYERS = (slice(0, 5), slice(5, 6), slice(6, 12))
 every_text = pytest.mark.parametrize("text", TEXTS)
@@ -78,6 +81,7 @@ shares = st.floats(0, 1, exclude_max=True)
         st.builds(Adam, st.floats(1e-9, 1e9), shares, shares, st.floats(1e-30, 1)),
         st.builds(LARS, st.floats(1e-9, 1e9), shares, st.floats(0, 1)),
         st.builds(LAMB, st.floats(1e-9, 1e9), shares, shares, st.floats(1e-30, 1), shares),
+        st.builds(QuasiGlobal, st.floats(1e-9, 1e9), shares),
     )
 )
 def test_any_options_parse_and_print_back(rule):
@@ -217,7 +221,7 @@ def test_vectors_of_whole_layers_move_as_the_model_does(text):
         ("lars:0.1,decay=-1", "decay of at least 0"),
         ("lars:0.1,decay=inf", "decay of at least 0"),
         ("lamb:0.1,decay=nan", "decay of at least 0"),
-        ("sdg:0.1", "there are: adam, lamb, lars, momentum, sgd"),
+        ("sdg:0.1", "there are: adam, lamb, lars, momentum, quasi_global, sgd"),
     ],
 )
 def test_options_out_of_range_are_refused(text, says):

@@ -75,12 +75,10 @@ def test_who_waits_looks_at_once_and_long_waits_sleep(mpi, crowding):
     transfers = Transfers(mpi.testsome, crowding)
     transfers.watch(Posted(), Outgoing("send", None))
     for _ in range(20):
-        transfers.progress()
         transfers.idle()
     assert mpi.looks >= 10
     used, start = time.process_time(), time.perf_counter()
     while time.perf_counter() < start + 0.2:
-        transfers.progress()
         transfers.idle()
     assert time.process_time() - used < 0.12
 
@@ -93,7 +91,6 @@ def test_a_wait_after_work_begins_awake(mpi, monkeypatch):
     slept = []
     monkeypatch.setattr(time, "sleep", slept.append)
     for _ in range(10):
-        look(transfers)
         transfers.idle()
     assert not slept
 
@@ -111,7 +108,6 @@ def test_who_waits_finds_what_ends_without_sleeping(mpi, monkeypatch, crowding):
 
     monkeypatch.setattr("mpiddl.comm.transfers._give_way", give_way)
     monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("slept"))
-    transfers.progress()
     transfers.idle()
     assert send.done
 
@@ -121,7 +117,6 @@ def test_in_a_crowd_who_waits_sleeps_at_once(mpi, monkeypatch):
     transfers.watch(Posted(), Outgoing("send", None))
     monkeypatch.setattr("mpiddl.comm.transfers._give_way", lambda: pytest.fail("spun"))
     monkeypatch.setattr(time, "sleep", slept.append)
-    transfers.progress()
     transfers.idle()
     assert slept
 
@@ -178,7 +173,6 @@ def test_timers_end_in_time_order(transfers):
     late, soon = transfers.timer(0.02), transfers.timer(0.01)
     assert not transfers.progress()
     while not soon.done:
-        transfers.progress()
         transfers.idle()
     assert not late.done
     time.sleep(0.02)

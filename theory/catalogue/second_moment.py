@@ -12,7 +12,7 @@ import sympy as sp
 from theory import lemmas
 from theory.derivation import Proof
 from theory.lemmas import sq
-from theory.moves import average_power, late
+from theory.moves import average_square, late
 from theory.radius import ETA, PHI, PSI, Mechanisms, radius, virtual
 from theory.statement import INDEPENDENT_NOISE, Assumption, Kind, Measure, Source
 from theory.symbols import symbol
@@ -56,11 +56,17 @@ def tuned(apart: sp.Expr, share: sp.Expr = UNIT, prepare: Prepare = as_stated) -
     )
 
 
-def _bounded(proof: Proof, what: Mechanisms, begin: sp.Expr = ZERO) -> sp.Expr:
-    """Descent at v; |grad f(v) - m| <= L |r|, r = y - v, which is 0 in the first `begin` steps."""
+def _bounded(
+    proof: Proof, what: Mechanisms, start: sp.Expr = ZERO, begin: sp.Expr = ZERO
+) -> sp.Expr:
+    """Descent at v; |grad f(v) - m| <= L |r|, r = y - v, which is 0 in the first `begin` steps.
+
+    `start` is proposed for |r| when a round begins, in steps of step sqrt(G2).
+    """
     step = what.step(proof)
     r, far = radius(proof, what, step)
-    claim, mean = average_power(proof, sq(r), far**2)
+    pace = step * sp.sqrt(G2)
+    claim, mean = average_square(proof, sq(r), far, pace * start, pace)
     if begin != ZERO:
         claim, mean = late(proof, sq(r), mean, begin)
     bound = lemmas.perturbed(proof, claim, sq(r), lambda said: virtual(proof, what, step, said))
@@ -81,12 +87,13 @@ def post_local(proof: Proof) -> sp.Expr:
 
 def momentum(proof: Proof) -> sp.Expr:
     """As `local`, with steps along a momentum; v is ahead of the mean model."""
-    return _bounded(proof, Mechanisms(momentum=True))
+    return _bounded(proof, Mechanisms(momentum=True), AHEAD)
 
 
 def composition(proof: Proof) -> sp.Expr:
     """All at once."""
-    return _bounded(proof, Mechanisms(momentum=True, gossip=True, feedback=True, late=True))
+    everything = Mechanisms(momentum=True, gossip=True, feedback=True, late=True)
+    return _bounded(proof, everything, START)
 
 
 APART = gam**2 * G2 * squares(ZERO)

@@ -23,6 +23,8 @@ from theory.cost.exchanges import (
     ALLGATHER,
     BARRIER,
     backup_workers,
+    dynamic,
+    eager,
     gathered,
     gossip,
     gossip_by,
@@ -33,4 +35,4 @@ from theory.cost.sums import ALLREDUCE, allreduce
 
 __all__ = ["ALLGATHER", "ALLREDUCE", "BARRIER", "Cost", "Evaluated", "allreduce", "ceil_log2"]
 __all__ += ["double_tree_time", "floor_log2", "gathered", "gossip", "gossip_by"]
-__all__ += ["backup_workers", "parameter_server", "square_side"]
+__all__ += ["backup_workers", "dynamic", "eager", "parameter_server", "square_side"]

@@ -1,4 +1,4 @@
-"""All-gathers, the barrier, gossip, and the parameter server, with backup workers as well.
+"""All-gathers, the barrier, gossip, the parameter server; means of some, or now and then.
 
 Letters L = ceil(log2 n) | s servers | e = ceil(b/s), entries of the longest shard | deg neighbours
 """
@@ -15,9 +15,10 @@ import sympy as sp
 from theory.cost.forms import Cost, Evaluated, al, b, be, ceil_log2, n, smaller, w
 
 __all__ = ["ALLGATHER", "BARRIER", "backup_workers", "gathered", "gossip", "gossip_by"]
-__all__ += ["parameter_server"]
+__all__ += ["dynamic", "eager", "parameter_server"]
 
 HEADER = 4  # bytes in which Bruck's records say how long they are
+COUNT = 8  # bytes in which a call says how many clocks of one rank are in
 VERDICT = 8  # bytes in which a server says which round is over, and whether a push was in it
 m = b * w
 
@@ -151,3 +152,44 @@ def backup_workers(pushes: int | sp.Expr, servers: int | sp.Expr = 1) -> Cost:
     shards, shard = smaller(servers, b), sp.ceiling(b / sp.sympify(servers)) * w
     time = smaller(1, b) * pushes * (2 * al + be * (2 * shard + VERDICT))
     return Cost(2 * pushes * shards, pushes * (2 * m + VERDICT * shards), time)
+
+
+def eager(mean: Cost, pushes: int | sp.Expr, rounds: int | sp.Expr) -> Cost:
+    """Some begin a round: rank 0 hears of pushes, and calls all to the mean of one vector.
+
+    A call says n numbers of 8 bytes and goes down a tree; to hear of a push takes an empty message.
+    How many rounds there are, and when, only a run tells: no time is known here.
+
+    Parameters
+    ----------
+    mean : Cost
+        Of the all-reduce or all-gather in a round.
+    pushes : int or sympy.Expr
+        Pushes of all ranks but the first.
+    rounds : int or sympy.Expr
+        How often a mean is taken.
+    """
+    called = mean.bytes + (n - 1) * n * COUNT
+    return Cost(pushes + rounds * (mean.messages + n - 1), rounds * called, sp.nan)
+
+
+def dynamic(number: Cost, mean: Cost, clocks: int | sp.Expr, means: int | sp.Expr) -> Cost:
+    """At every clock a number of 8 bytes is agreed on, and sometimes the mean of a vector.
+
+    Parameters
+    ----------
+    number, mean : Cost
+        Of the all-reduce of the number, and of the all-reduce or all-gather of the vector.
+    clocks, means : int or sympy.Expr
+        How often they are needed.
+    """
+    one = {b: sp.Integer(1), w: sp.Integer(8)}
+
+    def total(of_number: sp.Expr, of_mean: sp.Expr) -> sp.Expr:
+        return clocks * of_number.subs(one) + means * of_mean
+
+    return Cost(
+        total(number.messages, mean.messages),
+        total(number.bytes, mean.bytes),
+        total(number.time, mean.time),
+    )

@@ -1,8 +1,9 @@
-"""Dense within nodes, sparse between them: a ring of nodes, in each of which all hear all.
+"""Dense within nodes, sparse between them: in a node all hear all, between nodes there are rings.
 
-Nodes are G consecutive ranks, as an MPI places them on a host; the last node may be smaller. The
-last rank of a node and the first of the next hear each other, so two messages each way leave a
-node in one mixing, whatever G is. With one node it is `complete`, with G = 1 the `ring`.
+Nodes are G consecutive ranks, as MPI places them on hosts. A rank hears its own node, and of the
+node before and the node after the rank at its place: as many rings of nodes as a node has ranks.
+The last node may be smaller, then some rings are open there. With one node it is `complete`, with
+G = 1 the `ring`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["TwoLevel"]
 @topologies.register("two_level")
 @dataclass(frozen=True)
 class TwoLevel(Described):
-    """G - 1 neighbours in the node, the ends of a node one more; Metropolis weights.
+    """G - 1 neighbours in the node and two outside; Metropolis weights, mostly 1/(G + 2).
 
     Parameters
     ----------
@@ -45,10 +46,10 @@ class TwoLevel(Described):
 
     def matrix(self, n: int) -> Matrix:
         """Return W (n, n)."""
-        node = np.arange(n) // self.group
+        node, place = np.divmod(np.arange(n), self.group)
         linked = node[:, None] == node
-        first = np.flatnonzero(np.diff(node, prepend=-1))
-        before = (first - 1) % n  # the last rank of the node before
-        linked[first, before] = linked[before, first] = True
+        after = (node + 1) % (node[-1] + 1) * self.group + place
+        (there,) = np.nonzero(after < n)
+        linked[there, after[there]] = linked[after[there], there] = True
         np.fill_diagonal(linked, False)
         return metropolis(linked)

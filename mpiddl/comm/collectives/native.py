@@ -14,8 +14,9 @@ from mpiddl.arrays import Array
 from mpiddl.comm import Communicator, Request
 from mpiddl.comm.collectives import allreduces
 from mpiddl.comm.engine import Task
+from mpiddl.errors import ConfigurationError
 
-__all__ = ["allreduce"]
+__all__ = ["allreduce", "require_tags"]
 
 
 class Native(Communicator, Protocol):
@@ -29,3 +30,12 @@ class Native(Communicator, Protocol):
 def allreduce(comm: Communicator, x: Array, tag: int = 0) -> Task[None]:
     """Sum x (b,) over all ranks, in place; `tag` is not used: such calls match by their order."""
     yield cast(Native, comm).iallreduce(x)
+
+
+def require_tags(collective: str) -> None:
+    """Raise ConfigurationError if `collective` needs an order, where lanes begin when they will."""
+    if collective == "native":
+        raise ConfigurationError(
+            "MPI's own all-reduces match by their order, but here those of several lanes begin "
+            "when they will: use another than native"
+        )

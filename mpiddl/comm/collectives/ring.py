@@ -40,11 +40,15 @@ def reduce_scatter(comm: Communicator, x: Array, tag: int = 0) -> Task[Array]:
     n, rank = comm.size, comm.rank
     right, left = (rank + 1) % n, (rank - 1) % n
     parts, scratch = blocks(x, n), namespace(x).empty(-(-x.size // n), x.dtype)
+    sends = []
     for step in range(n - 1):
         mine, theirs = parts[rank - step], parts[rank - step - 1]
         room = scratch[: theirs.size]
-        yield [comm.irecv(room, left, tag), comm.isend(mine, right, tag)]
+        receive = comm.irecv(room, left, tag)
+        sends.append(comm.isend(mine, right, tag))
+        yield receive
         yield comm.add(theirs, room)
+    yield sends
     return parts[rank + 1 - n]
 
 
@@ -52,10 +56,13 @@ def share(comm: Communicator, x: Array, tag: int = 0) -> Task[None]:
     """Bring the blocks of x (b,) that `reduce_scatter` left to every rank, in place."""
     n, rank = comm.size, comm.rank
     right, left = (rank + 1) % n, (rank - 1) % n
-    parts = blocks(x, n)
+    parts, sends = blocks(x, n), []
     for step in range(n - 1):
         mine, theirs = parts[(rank + 1 - step) % n], parts[rank - step]
-        yield [comm.irecv(theirs, left, tag), comm.isend(mine, right, tag)]
+        receive = comm.irecv(theirs, left, tag)
+        sends.append(comm.isend(mine, right, tag))
+        yield receive
+    yield sends
 
 
 @allgathers.register("ring")
