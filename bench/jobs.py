@@ -159,7 +159,7 @@ def stale(run: Run) -> bool:
 
 
 def late(run: Run) -> bool:
-    """Whether what belongs to a clock may be sent after its snapshot; before the last one all is."""
+    """Whether what belongs to a clock may be sent after its snapshot, except the last one."""
     return stale(run) or run.variant.sync.staleness > 0
 
 

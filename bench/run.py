@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bench.cells.runs import Cells, Setting
+from bench.cells.runs import Choice as Chosen
 from bench.claims import Budget, claims
 from bench.console import Progress, open_console
 from bench.crew import Crew
-from bench.grid import Table, Terms, learnt, round_up
+from bench.grid import Choice, Table, Terms, learnt, round_up
 from bench.header import describe, lines, peak, place
-from bench.jobs import check
+from bench.jobs import Found, check
 from bench.networks import Preset, is_file, preset, read
 from bench.options import Options
 from bench.variants import DEFAULT, SEEDS, STEPS, Entry, entries_of, grid_of
@@ -21,7 +22,7 @@ from bench.virtual import gradient_seconds
 from mpiddl.comm.mpi import MPICommunicator
 from mpiddl.errors import ConfigurationError
 
-__all__ = ["opening", "refuse_together", "run", "told"]
+__all__ = ["network_of", "opening", "refuse_together", "run", "told"]
 
 T = TypeVar("T")
 
@@ -58,6 +59,11 @@ def refuse_together(comm: MPICommunicator, out: Path | None) -> None:
             raise ConfigurationError(trouble)
 
     told(comm, try_it)
+
+
+def network_of(comm: MPICommunicator, text: str) -> Preset:
+    """Return the network that `text` names; rank 0 reads it where it is a file; collective."""
+    return told(comm, lambda: read(Path(text)) if is_file(text) else preset(text))
 
 
 def opening(comm: MPICommunicator) -> tuple[Any, dict[str, Any]]:
@@ -103,6 +109,16 @@ def _memory(comm: MPICommunicator) -> dict[str, Any]:
     return {"peak_mb": {"rank 0": peaks[0], "others": max(peaks[1:], default=0.0)}}
 
 
+def _chosen(
+    comm: MPICommunicator, found: Found, tables: Sequence[Table], grid: Cells | None
+) -> tuple[list[Choice], tuple[Cells, Chosen] | None]:
+    """Return the step sizes of the tables, and of the cells, if there are any; collective."""
+    choices = told(comm, lambda: [table.choose(found) for table in tables])
+    if grid is None:
+        return choices, None
+    return choices, (grid, told(comm, lambda: grid.choose(found, None)))
+
+
 def run(options: Options) -> None:
     """Run all variants and claims; collective.
 
@@ -113,11 +129,10 @@ def run(options: Options) -> None:
     SystemExit
         With 1, on rank 0, if a claim fails or something differs that must not.
     """
-    code, cells = 0, None
+    code = 0
     with MPICommunicator() as comm:
         refuse_together(comm, options.out)
-        where = options.network
-        network = told(comm, lambda: read(Path(where)) if is_file(where) else preset(where))
+        network = network_of(comm, options.network)
         tables, left_out = _tables(comm, options, network)
         budget = Budget(comm.size, options.seeds, options.seed, network.network)
         tests = [job for name in options.claimed for job in claims[name].jobs(budget)]
@@ -129,12 +144,10 @@ def run(options: Options) -> None:
         with Progress(console) as progress:
             crew = Crew(comm, progress)
             found = crew.make("claims and step sizes", [*tests, *trials])
-            choices = told(comm, lambda: [table.choose(found) for table in tables])
+            choices, cells = _chosen(comm, found, tables, grid)
             chosen = zip(tables, choices, strict=True)
             finals = [job for table, choice in chosen for job in table.finals(choice)]
-            if grid is not None:
-                cells = grid, told(comm, lambda: grid.choose(found, None))
-                finals += grid.finals(cells[1])
+            finals += cells[0].finals(cells[1]) if cells else []
             crew.make("variants", finals)
             progress.stage("report", 1)
             machine |= _memory(comm)

@@ -74,45 +74,60 @@ def work(
     and all learn of it by messages that are sent anyway. A last model counts for the clock after.
     The last pull asks for everything.
     """
-    sync, problem = job.variant.sync, job.problem
+    sync, clocks = job.variant.sync, job.all_clocks[comm.rank]
     lost: int | None = None
     order: dict[int, Lane] = {}  # lanes as they speak: MPI's own collectives match by order
-    layers, clocks = len(problem.layout.names), job.all_clocks[comm.rank]
     early = any(lane.exchange.early for lane in lanes)
     for clock in range(clocks + 1):
         last = clock - 1
-        at_least = last if clock == clocks else sync.at_least(last)
         if early or lost is not None or recorder.due(clock):
             for lane in lanes:
-                yield from lane.pull(last, at_least)
+                yield from lane.pull(last, last if clock == clocks else sync.at_least(last))
         if recorder.due(clock):
             recorder.take(clock, replica.x, comm)
         if clock == clocks:
             return clock if lost is None and not finite(replica.x) else lost
-        if lost is None and all(lane.exchange.closed(clock) for lane in lanes):
-            for lane in lanes:
-                lane.skip(clock)
-            continue
-        steps = sync.steps(clock)
-        for h in range(steps if lost is None else 0):
-            step = sync.start(clock) + h
-            batch = problem.batch(comm.rank, step)
-            for event, layer in problem.gradient(replica.x, batch, replica.g):
-                if event is NEED:
-                    for lane in lanes.touching(layer):
-                        yield from lane.pull(last, at_least)
-                    continue
-                yield comm.spend(job.seconds(comm.rank, step) / layers)
-                for lane in lanes.completed_by(layer):
-                    lane.absorb(step, h, steps)
-                    order[lane.bucket.index] = lane
-                    if h == steps - 1 and not lane.push(clock) and lost is None:
-                        lost = clock
-                yield None  # let what has arrived move on
-        if lost is not None and lost < clock:
+        if lost is not None:
             for lane in order.values():
                 lane.push(clock, lost=True)
+        elif all(lane.exchange.closed(clock) for lane in lanes):
+            for lane in lanes:
+                lane.skip(clock)
+        elif not (yield from _clock(job, comm, replica, lanes, clock, order)):
+            lost = clock
     return lost
+
+
+def _clock(
+    job: Run,
+    comm: Communicator,
+    replica: Replica,
+    lanes: Lanes,
+    clock: int,
+    order: dict[int, Lane],
+) -> Task[bool]:
+    """Make the steps of `clock` and say what changed; return whether all of it is finite.
+
+    Lanes that speak are put into `order`.
+    """
+    sync, problem, known = job.variant.sync, job.problem, True
+    steps, layers, at_least = sync.steps(clock), len(problem.layout.names), sync.at_least(clock - 1)
+    for h in range(steps):
+        step = sync.start(clock) + h
+        batch = problem.batch(comm.rank, step)
+        for event, layer in problem.gradient(replica.x, batch, replica.g):
+            if event is NEED:
+                for lane in lanes.touching(layer):
+                    yield from lane.pull(clock - 1, at_least)
+                continue
+            yield comm.spend(job.seconds(comm.rank, step) / layers)
+            for lane in lanes.completed_by(layer):
+                lane.absorb(step, h, steps)
+                order[lane.bucket.index] = lane
+                if h == steps - 1:
+                    known &= lane.push(clock)
+            yield None  # let what has arrived move on
+    return known
 
 
 def simulate(

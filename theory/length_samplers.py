@@ -6,8 +6,8 @@ import numpy as np
 
 from theory.forms import Vector
 from theory.instances import ENTRIES, WORKERS, Draw, Floats, Instance, points
-from theory.mixing import cycle
 from theory.radius import whole
+from theory.turns import cycle
 
 __all__ = ["SAMPLERS"]
 

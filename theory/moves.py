@@ -18,11 +18,8 @@ from theory.symbols import symbol
 __all__ = [
     "Growth",
     "average",
-    "average_square",
     "geometric",
-    "late",
     "pq_unroll",
-    "repeat",
     "telescope",
     "unroll",
     "unroll_weighted",
@@ -99,16 +96,6 @@ def unroll(
         proof.refuse(f"the factor {r} is not proved to be below 1")
     proof.bounded(after, bound, label)
     return proof.written(bound)
-
-
-def repeat(proof: Proof, claim: Claim, before: Atom, after: Atom, last: Atom) -> Claim:
-    """Return ``last <= before + H c``: what H steps of ``after <= before + c`` come to."""
-    label = proof.visit("repeat")
-    r, c = _recursion(proof, label, claim, before, after)
-    if not is_zero(r - 1):
-        proof.refuse(f"the factor {r} is not 1")
-    rounds = Form({before: sp.Integer(1), ONE: H * c, last: sp.Integer(-1)})
-    return proof.record(Claim(rounds), label)
 
 
 def unroll_weighted(
@@ -194,24 +181,3 @@ def average(
             proof.refuse(f"{closed} is not the average of {bound}")
         mean = closed
     return proof.bounded(atom, mean, "average over a round"), mean
-
-
-def average_square(
-    proof: Proof, atom: Atom, length: sp.Expr, start: sp.Expr, pace: sp.Expr
-) -> tuple[Claim, sp.Expr]:
-    """Average length^2 over k < H, where `length` is proved to be start + k pace.
-
-    The sums of k and k^2 are those of the identity `sums_in_a_round`.
-    """
-    if (start * pace).has(k) or not is_zero(length - start - k * pace):
-        proof.refuse(f"{length} is not {start} + k {pace}")
-    mean = start**2 + start * pace * (H - 1) + pace**2 * (H - 1) * (2 * H - 1) / 6
-    return proof.bounded(atom, mean, "average over a round"), mean
-
-
-def late(proof: Proof, atom: Atom, bound: sp.Expr, begin: sp.Expr) -> tuple[Claim, sp.Expr]:
-    """Average over T steps what is 0 for `begin` of them and `bound` on average for the others."""
-    share = (T - begin) / T
-    if not proof.domain.nonnegative(share) or not proof.domain.nonnegative(bound):
-        proof.refuse(f"{share} or {bound} may be negative")
-    return proof.bounded(atom, share * bound, "average over all steps"), share * bound

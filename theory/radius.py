@@ -27,7 +27,8 @@ import sympy as sp
 
 from theory.derivation import Proof
 from theory.forms import ONE, Base, Claim, Form, Norm, Scalar, Vector, tidy
-from theory.moves import repeat, unroll
+from theory.moves import unroll
+from theory.rounds import repeat
 from theory.symbols import symbol
 
 __all__ = ["ETA", "PHI", "PSI", "Mechanisms", "norm", "part", "radius", "steepness", "virtual"]

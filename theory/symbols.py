@@ -109,6 +109,7 @@ RANGE: dict[str, tuple[sp.Rel, ...]] = {
     "G0": (sp.Ge(symbol("G0"), 0, evaluate=False),),
     "omega": (sp.Ge(symbol("omega"), 0, evaluate=False),),
     "delta": (sp.Gt(symbol("delta"), 0, evaluate=False), sp.Le(symbol("delta"), 1)),
+    "m": (sp.Ge(symbol("m"), 0, evaluate=False),),
     "G2": (sp.Ge(symbol("G2"), 0, evaluate=False),),
     "mom": (sp.Ge(symbol("mom"), 0, evaluate=False), sp.Lt(symbol("mom"), 1)),
     "tau": (sp.Ge(symbol("tau"), 0, evaluate=False),),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from bench.cells.runs import Cells, Setting
 from bench.console import Progress
 from bench.crew import Crew
 from bench.grid import learnt
 from bench.jobs import check
-from bench.networks import is_file, preset, read
 from bench.options import Options
-from bench.run import opening, refuse_together, told
+from bench.run import network_of, opening, refuse_together, told
 from bench.variants import grid_of
 from mpiddl.comm.mpi import MPICommunicator
 from mpiddl.comm.simulated import Network
@@ -32,8 +30,7 @@ def cells(options: Options) -> None:
     parse(options.stragglers, options.seed)  # refuses nonsense
     with MPICommunicator() as comm:
         refuse_together(comm, options.out)
-        where = options.network
-        network = told(comm, lambda: read(Path(where)) if is_file(where) else preset(where))
+        network = network_of(comm, options.network)
         setting = _setting(options, network.network)
         made = Cells(setting)
         check(made.trials())

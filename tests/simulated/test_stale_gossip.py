@@ -328,6 +328,18 @@ def test_it_stays_on_the_device_and_gives_the_same_bits(line, dtype):
         assert np.array_equal(one.x, other.x.get())
 
 
+@pytest.mark.parametrize("whom", ["gossip:ring", "pairwise:ring"])
+@pytest.mark.parametrize("n", [1, 4])
+def test_where_no_time_passes_a_curve_still_goes_clock_by_clock(whom, n):
+    run = job(f"asp / {whom} / identity / whole", n, 6, compute=0.0)
+    results = simulate(run)
+    curve = results[0].curve
+    assert curve["messages"].tolist() == (2 * n * (n > 1) * curve["clock"]).tolist()
+    assert curve["loss"][0] == run.problem.loss(run.problem.start())
+    assert np.isclose(curve["loss"][-1], run.problem.loss(models(results).mean(axis=0)))
+    assert (np.diff(curve["loss"]) < 0).all()
+
+
 def test_a_slow_worker_holds_up_only_those_who_must_not_be_ahead():
     """Seconds of 20 clocks on a ring of 4, where one worker takes five times as long."""
     seconds = {}

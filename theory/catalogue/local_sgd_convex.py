@@ -6,7 +6,7 @@ import sympy as sp
 
 from theory import lemmas
 from theory.derivation import Proof
-from theory.forms import Scalar, Vector, inner
+from theory.forms import Claim, Scalar, Vector, inner
 from theory.lemmas import NOISE, F, sq
 from theory.moves import average, telescope, unroll
 from theory.statement import INDEPENDENT_NOISE, Assumption, Kind, Measure, Source
@@ -25,18 +25,26 @@ zbar, z_dev = z.part("mean"), z.part("deviation")
 gbar, g_dev = g.part("mean"), g.part("deviation")
 
 
-def _walk(proof: Proof, steps: sp.Expr) -> sp.Expr:
-    """D = (1/n) sum_i E|x_i - xbar|^2 after `steps` steps of a round: only the noise adds to it."""
+def parting(proof: Proof) -> Claim:
+    """D = (1/n) sum_i E|x_i - xbar|^2 in a step of its own: only the noise adds to it."""
     spread = proof.define(D_NEXT, z_dev - gam * (g_dev + NOISE.part("deviation")))
     spread = lemmas.deviation_noise(proof, lemmas.drop_noise(proof, spread))
-    spread = lemmas.nonexpansive(proof, spread, z_dev, g_dev)
-    return unroll(proof, spread, sq(z_dev), D_NEXT, sp.Integer(0), steps=steps)
+    return lemmas.nonexpansive(proof, spread, z_dev, g_dev)
+
+
+def _walk(proof: Proof, steps: sp.Expr) -> sp.Expr:
+    """D after `steps` steps of a round."""
+    return unroll(proof, parting(proof), sq(z_dev), D_NEXT, sp.Integer(0), steps=steps)
 
 
 def convex_iid(proof: Proof) -> sp.Expr:
-    """As bsp-convex at xbar; that gradients are taken at x_i costs (L/2) D."""
+    """As bsp-convex at xbar."""
     spread, proof.perturbation = average(proof, sq(z_dev), _walk(proof, k), APART)
+    return mean_gap(proof, spread)
 
+
+def mean_gap(proof: Proof, spread: Claim) -> sp.Expr:
+    """The average of f(xbar) - f*; that gradients are taken at x_i costs (L/2) D."""
     claim = proof.define(X_NEXT, zbar - gam * (gbar + NOISE.part("mean")))
     claim = lemmas.mean_noise(proof, lemmas.drop_noise(proof, claim))
     (cross,) = inner(zbar, gbar).terms

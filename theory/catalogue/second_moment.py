@@ -12,8 +12,8 @@ import sympy as sp
 from theory import lemmas
 from theory.derivation import Proof
 from theory.lemmas import sq
-from theory.moves import average_square, late
 from theory.radius import ETA, PHI, PSI, Mechanisms, radius, virtual
+from theory.rounds import average_square, late
 from theory.statement import INDEPENDENT_NOISE, Assumption, Kind, Measure, Source
 from theory.symbols import symbol
 from theory.theorem import Limit, Theorem, Tuned

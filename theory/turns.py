@@ -1,0 +1,30 @@
+"""Graphs that change from step to step: a cycle of mixing matrices, used in turn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theory.mixing import lam, matrix
+from theory.testbed import Floats
+
+__all__ = ["TURNS", "cycle", "qualities"]
+
+TURNS = ("one_peer_exponential",)
+
+
+def cycle(topology: str, n: int) -> tuple[Floats, ...]:
+    """Return the matrices W (n, n) of one turn; mostly there is one, that of `theory.mixing`.
+
+    one_peer_exponential: in the j-th of m mixings, m = log2 n rounded up, everyone averages with
+    the worker 2^j before it. For n = 2^m any m in a row average exactly (identity of that name).
+    """
+    if topology not in TURNS:
+        return (matrix(topology, n),)
+    eye, turn = np.eye(n), range(max(1, (n - 1).bit_length()))
+    return tuple((eye + np.roll(eye, -(2**j), axis=1)) / 2 for j in turn)
+
+
+def qualities(topology: str, n: int) -> dict[str, float]:
+    """Return what is promised of a graph of n workers: lam if it stays, and m, log2 n rounded up."""
+    m = {"m": (n - 1).bit_length()}
+    return m if topology in TURNS else m | {"lam": lam(topology, n)}
