@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -136,19 +137,16 @@ def run(options: Options) -> None:
         tables, left_out = _tables(comm, options, network)
         budget = Budget(comm.size, options.seeds, options.seed, network.network)
         tests = [job for name in options.claimed for job in claims[name].jobs(budget)]
-        trials = [job for table in tables for job in table.trials()]
         grid = None if options.quick else Cells(Setting(network.network, seed=options.seed))
-        trials += grid.trials() if grid else []
+        trials = [*chain(*(table.trials() for table in tables)), *(grid.trials() if grid else ())]
         check([*trials, *tests])
         console, machine = opening(comm)
         with Progress(console) as progress:
             crew = Crew(comm, progress)
             found = crew.make("claims and step sizes", [*tests, *trials])
             choices, cells = _chosen(comm, found, tables, grid)
-            chosen = zip(tables, choices, strict=True)
-            finals = [job for table, choice in chosen for job in table.finals(choice)]
-            finals += cells[0].finals(cells[1]) if cells else []
-            crew.make("variants", finals)
+            finals = [one.finals(steps) for one, steps in zip(tables, choices, strict=True)]
+            crew.make("variants", [*chain(*finals), *(cells[0].finals(cells[1]) if cells else ())])
             progress.stage("report", 1)
             machine |= _memory(comm)
             if console is not None:

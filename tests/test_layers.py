@@ -67,6 +67,7 @@ RULES: dict[str, tuple[str, ...]] = {
         "matplotlib",
     ),
 }
+RULES["bench.speed.exchanges"] = (*RULES["bench"], "mpi4py")  # a bare loop is what it compares with
 HEAVY = {"cupy", "matplotlib", "rich", "scipy", "sympy"}  # on rank 0 at most, and when needed
 
 
