@@ -18,6 +18,7 @@ from bench.variants import Entry
 from mpiddl.comm.simulated import Network
 from mpiddl.errors import ConfigurationError
 from mpiddl.problems import Problem, problem
+from mpiddl.synchronization import clocks_of
 from mpiddl.train import Run
 
 __all__ = ["Choice", "Table", "Terms", "gap", "learnt", "round_up"]
@@ -106,7 +107,7 @@ class Table:
     def run(self, entry: Entry, gam: float | None, seed: int) -> Run:
         """Return one run."""
         variant, found = entry.variant(gam), self.problem(entry, seed)
-        clocks = self.steps // variant.sync.period
+        clocks = clocks_of(variant.sync, self.steps)
         most = max(2, min(SNAPSHOTS, HEAVY // (found.layout.size * self.terms.ranks)))
         return Run(variant, found, clocks, -(-clocks // most), self.terms.compute)
 

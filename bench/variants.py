@@ -33,12 +33,19 @@ NAMED = {
     # fewer agreements
     "local-4": "local:4 / allreduce / identity / whole",
     "local-16": "local:16 / allreduce / identity / whole",
+    "post-local-4": "post_local:4,after=16 / allreduce / identity / whole",
     "local-4-ef-top-k": "local:4 / allreduce / ef+topk:0.1 / whole",
+    # means that come late, or of those who are there
+    "pipe-1": "ssp:1 / allreduce / identity / whole",
+    "eager-3": "ssp:3 / allreduce:quorum=majority / identity / whole",
+    "eager-solo": "asp / allreduce:quorum=solo / identity / whole",
     # servers hold the model
     "ps-2": "bsp / ps:servers=2 / identity / whole",
     "ps-2-ef-sign": "bsp / ps:servers=2 / ef+sign / whole",
     "local-4-ps": "local:4 / ps / identity / whole",
     "local-4-ps-2-qsgd": "local:4 / ps:servers=2 / qsgd:4 / whole",
+    "ps-2-backup": "bsp / ps:servers=2,backup=2 / identity / whole",
+    "easgd-4": "local:4 / easgd:servers=2 / identity / whole",
     "ssp-3": "ssp:3 / ps:servers=2 / identity / whole",
     "ssp-3-ef-top-k": "ssp:3 / ps:servers=2 / ef+topk:0.1 / whole",
     "asp": "asp / ps:servers=2 / identity / whole",
@@ -48,19 +55,25 @@ NAMED = {
     "gossip-ring-cta": "bsp / gossip:ring,order=cta / identity / whole",
     "gossip-exponential": "bsp / gossip:exponential / identity / whole",
     "gossip-hypercube": "bsp / gossip:hypercube / identity / whole",
+    "d2": "bsp / d2:ring / identity / whole",
+    "tracking": "bsp / tracking:exponential / identity / whole",
+    "sgp": "bsp / push_sum:one_peer_exponential / identity / whole",
+    "stale-gossip-3": "ssp:3 / gossip:exponential / identity / whole",
+    "async-gossip": "asp / gossip:exponential / identity / whole",
+    "ad-psgd": "asp / pairwise:complete / identity / whole",
     "choco": "bsp / gossip:exponential,gamma=0.3 / diff+topk:0.1 / whole",
     "local-4-gossip-ring": "local:4 / gossip:ring / identity / whole",
 }
 DEFAULT = ("breast_cancer", "digits_mlp")
 TELLING = {  # of the default problems: the variants that --quick runs, and those of the default
     "breast_cancer": (
-        "bsp qsgd ef-top-k ef-sign local-4 ps-2 ssp-3 asp gossip-ring",
+        "bsp qsgd ef-top-k local-4 pipe-1 ps-2 ssp-3 asp gossip-ring stale-gossip-3 ad-psgd",
         " ".join(NAMED),
     ),
     "digits_mlp": (
         "bsp ef-top-k local-4 asp gossip-exponential",
-        "bsp layerwise fp16 ef-top-k ef-sign local-4 local-4-ef-top-k ps-2 ssp-3 asp asp-qsgd "
-        "gossip-exponential choco",
+        "bsp layerwise fp16 ef-top-k ef-sign local-4 local-4-ef-top-k pipe-1 ps-2 ssp-3 asp "
+        "asp-qsgd gossip-exponential ad-psgd choco",
     ),
 }
 GRIDS = {  # step sizes; the optimum belongs inside

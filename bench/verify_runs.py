@@ -22,6 +22,7 @@ from mpiddl.architecture.topology import Matrix
 from mpiddl.arrays import Array
 from mpiddl.compression import Channel
 from mpiddl.optim import Seats
+from mpiddl.optim.momentum import Momentum
 from mpiddl.optim.rates import Rate, decreasing
 from mpiddl.optim.sgd import SGD
 from mpiddl.problems import Problem, problem
@@ -29,6 +30,8 @@ from mpiddl.schedule.whole import Whole
 from mpiddl.synchronization import Synchronization
 from mpiddl.synchronization.bsp import BSP
 from mpiddl.synchronization.local import Local
+from mpiddl.synchronization.post_local import PostLocal
+from mpiddl.synchronization.ssp import SSP
 from mpiddl.train import Run
 from mpiddl.variant import Variant
 
@@ -46,6 +49,9 @@ class Spec:
     H: int
     gam: float
     offset: float | None
+    mom: float
+    after: int
+    late: int
     topology: str
     order: str
     compressor: str
@@ -97,14 +103,25 @@ def build(spec: Spec, seed: int) -> Run:
         learnt = FrozenNoise(learnt)
     if spec.staleness is not None:
         return verify_served.build(spec, learnt, spec.staleness, seed)
-    rule = SGD(1.0 if apart else _rate(spec, learnt))
-    sync = BSP() if spec.H == 1 else Local(spec.H)
+    rate = 1.0 if apart else _rate(spec, learnt)
+    rule = Momentum(rate, beta=spec.mom) if spec.mom else SGD(rate)
     architecture = _architecture(spec)
     channel = verify_words.channel(spec, learnt.layout.size)
     sums = isinstance(architecture, AllReduce) and spec.H == 1 and not verify_words.displaces(spec)
     seats = Seats(None, rule) if sums else Seats(rule, SGD(1))
-    clocks = spec.T // spec.H + apart  # the first one takes the workers apart
-    return Run(Variant(sync, architecture, channel, Whole(), seats), learnt, clocks, every=clocks)
+    clocks = spec.after + (spec.T - spec.after) // spec.H
+    clocks += apart  # the first one takes the workers apart
+    clocks += spec.late + 1 if spec.late else 0  # v_T is where gradients are taken then
+    variant = Variant(_synchronization(spec), architecture, channel, Whole(), seats)
+    return Run(variant, learnt, clocks, every=clocks)
+
+
+def _synchronization(spec: Spec) -> Synchronization:
+    if spec.late:
+        return SSP(spec.late)
+    if spec.after:
+        return PostLocal(spec.H, after=spec.after)
+    return BSP() if spec.H == 1 else Local(spec.H)
 
 
 def _rate(spec: Spec, learnt: Problem) -> float | Rate:
@@ -136,24 +153,29 @@ class Arrays:
 def arrays(spec: Spec, outcomes: Sequence[Outcome]) -> Arrays:
     """Return points, gradients, virtual sequence and memories of runs that differ in the seed.
 
-    The virtual sequence is the mean model minus the mean memory. Workers that start apart do so
-    in their first clock, which is left out.
+    The virtual sequence is the mean model minus the mean memory, ahead by what momenta are going
+    to move it. Workers that start apart do so in their first clock, which is left out. Where means
+    come late, gradients of a step are taken at the model of `late` steps before.
     """
     if spec.staleness is not None:
         y, g, v, delays = verify_served.observed(outcomes)
         return Arrays(y, g, v, delays=delays)
     first = 1 if spec.start == "apart" else 0
+    last = -1 - spec.late if spec.late else None
     y = _stacked([[trace.y for trace in run.traces] for run in outcomes])
     g = _stacked([[trace.g for trace in run.traces] for run in outcomes])
     ends = np.stack([np.mean([trace.x for trace in run.traces], axis=0) for run in outcomes])
     v = np.concatenate((y.mean(axis=2), ends[:, None]), axis=1)
     if verify_words.displaces(spec):
         e = _stacked([[trace.e for trace in run.traces] for run in outcomes])
+        e = e[:, np.arange(spec.T + 1) // spec.H]  # a memory stays as it is during a round
         return Arrays(y, g, v - e.mean(axis=2), e)
-    if spec.compressor != "identity":
+    if spec.compressor != "identity" and spec.H == 1:
         said = _stacked([[trace.said for trace in run.traces] for run in outcomes])
         return Arrays(y, g, v, said=said)
-    return Arrays(y[:, first:], g[:, first:], v[:, first:])
+    if spec.mom:
+        v[:, 1:] += spec.mom / (1 - spec.mom) * np.diff(v, axis=1)
+    return Arrays(y[:, first:last], g[:, first:last], v[:, first + spec.late :][:, : spec.T + 1])
 
 
 def _stacked(runs: list[list[Array | None]]) -> Array:

@@ -103,6 +103,16 @@ def sums_in_a_round() -> bool:
 
 
 @_identity
+def one_peer_exponential() -> bool:
+    """Mixings with the workers 1, 2, 4, .. 2^(m-1) before everyone average all n = 2^m exactly.
+
+    One is (1 + z^(2^j))/2, z the shift to the worker before. They commute, and their product is
+    (1 + z + .. + z^(n-1))/n: with K = 2^j, (1 + z^K)(1 + .. + z^(K-1)) = 1 + .. + z^(2K-1).
+    """
+    return is_zero((1 + r**k) * geometric(r, k) - geometric(r, 2 * k))
+
+
+@_identity
 def gate_delays() -> bool:
     """All schedules of up to 3 workers and 3 clocks of staleness: at most (2 s + 1)(n - 1)."""
     return all(

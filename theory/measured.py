@@ -57,6 +57,8 @@ class Measured:
     ----------
     noise, gradient, mean_gradient, deviation, spread : (S, T)
         |mean g - m|^2, |grad f(v)|^2, |m|^2, |grad f(v) - m|^2, (1/n) sum |y_i - v|^2.
+    steepness : (S, T)
+        (1/n) sum |g_i|^2.
     drift : (S,)
         (1/n) sum_i |sum_t (g_i - grad f_i(y_i))|^2 / T: small only if the noise has no memory.
     loss, loss_at_x : (S, T + 1), (S, T)
@@ -78,6 +80,7 @@ class Measured:
     mean_gradient: Floats
     deviation: Floats
     spread: Floats
+    steepness: Floats
     drift: Floats
     loss: Floats
     loss_at_x: Floats
@@ -146,6 +149,7 @@ def measure(
         deviation=_cleaned(square(slope - m), square(slope), tolerance),
         drift=_cleaned(drift, square(run.g), tolerance),
         spread=_cleaned(apart, square(run.v), tolerance),
+        steepness=square(run.g).mean(axis=-1),
         loss=oracle.value(run.v) - oracle.f_star,
         loss_at_x=oracle.value(run.y.mean(axis=2)) - oracle.f_star,
         distance=None if oracle.optimum is None else square(run.v - oracle.optimum),

@@ -29,6 +29,7 @@ from theory.sampled import second_moments
 from theory.statement import Measure
 from theory.testbed import Floats, LeastSquares, Quadratic
 from theory.trials import Trial
+from theory.turns import TURNS, cycle
 
 __all__ = ["Moments", "linear", "moments"]
 
@@ -71,9 +72,10 @@ class Moments:
 def linear(trial: Trial) -> bool:
     """Whether what the trial really runs has exact moments."""
     real = trial.real()
-    w = matrix(real.topology, real.n)
+    w = cycle(real.topology, real.n)[0]
+    plain = real.topology not in TURNS and not (real.mom or real.after or real.late)
     said = real.compressor == "identity" or _masked(real)
-    common = said and real.start == "common"
+    common = said and plain and real.start == "common"
     if isinstance(real.oracle(), LeastSquares):
         alike = real.H == 1 and real.topology == "complete" and real.staleness is None
         return common and alike and real.noise == "own"

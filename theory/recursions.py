@@ -9,6 +9,7 @@ mixed     X <- X - gam_t G(X);  every H steps X <- W X      BSP (W = J, H = 1), 
 cta       X <- W X - gam_t G(X)                             gossip that combines, then adapts
 server    x_{t+1} = x_t - gam g(x_{t - tau_t}), one gradient a step: `theory.delayed`
 said      x <- x - gam mean c_i, c_i what is said of g_i: `theory.compressed`
+composed  momenta, delays, graphs that change, memories over rounds: `theory.composed`
 feedback  p_i = gam g_i(x) + e_i;  x <- x - mean C(p_i);  e_i <- p_i - C(p_i)
 """
 
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory import compressed, delayed
+from theory import composed, compressed, delayed
 from theory.compressed import compress
 from theory.measured import Trajectory
 from theory.mixing import matrix
@@ -40,6 +41,8 @@ def simulate(trial: Trial) -> Trajectory:
     """
     real = trial.real()
     oracle = real.oracle()
+    if composed.needed(real):
+        return composed.run(real, oracle, draw(real, oracle))
     if real.T % real.H:
         raise ValueError(f"H={real.H} does not divide T={real.T}")
     if real.start == "apart":

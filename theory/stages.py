@@ -14,6 +14,7 @@ descent       the step of the proof, summed over t, in measured quantities (`the
 reads         |y_t - v_{t - tau_t}| <= tolerance * largest |v|, if delays tau_t were recorded
 delays        largest and mean tau_t, and gradients under way, are not above what is claimed
 smoothness    avg |grad f(v) - m|^2 <= L^2 P,  P = avg (1/n) sum |y_i - v|^2
+steepness     avg (1/n) sum |g_i|^2 <= G2, where a theorem says so
 contraction   avg |e_{t+1}|^2 <= (1 - delta) avg |gam g_t + e_t|^2, if the memories e were recorded
 compression   avg |mean of what was lost|^2 <= what omega allows, if what was said was recorded
 faithful      what was lost adds up like noise does (`theory.descents.unbiased`)

@@ -61,10 +61,18 @@ class Synthetic(Base):
         return self.gradients(y) + drawn
 
     @property
+    def steepest(self) -> float | None:
+        """The largest |grad f|; None if there is none."""
+        return None
+
+    @property
     def values(self) -> dict[str, float]:
-        """The constants by the names of the theorems."""
+        """The constants by the names of the theorems; G2 if gradients are bounded."""
         zeta2 = self.zeta2 if self.n > 1 else 0.0
-        return super().values | {"sigma2": self.sigma2, "zeta2": zeta2}
+        found = super().values | {"sigma2": self.sigma2, "zeta2": zeta2}
+        if self.steepest is not None:
+            found["G2"] = (self.steepest + np.sqrt(zeta2)) ** 2 + self.sigma2
+        return found
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,11 @@ class Quadratic(Synthetic):
 class NonConvex(Synthetic):
     """f = (L/2) sum x_j^2 / (1 + x_j^2)."""
 
+    @property
+    def steepest(self) -> float:
+        """The largest |grad f|, at x_j = 1/sqrt(3)."""
+        return float(self.L * np.sqrt(27 * self.d) / 16)
+
     def value(self, v: Floats) -> Floats:
         """Return f(v): (..., d) -> (...)."""
         square = v**2
@@ -108,6 +121,11 @@ class Huber(Synthetic):
     """f = sum h(x_j), h = L x^2 / 2 up to |x| = c and straight beyond."""
 
     c: float
+
+    @property
+    def steepest(self) -> float:
+        """The largest |grad f|, where all flanks are straight."""
+        return float(self.L * self.c * np.sqrt(self.d))
 
     def value(self, v: Floats) -> Floats:
         """Return f(v): (..., d) -> (...)."""
@@ -128,6 +146,11 @@ class PseudoHuber(Synthetic):
 
     a: Floats
     c: float
+
+    @property
+    def steepest(self) -> float:
+        """The largest |grad f|, far out."""
+        return float(self.c * np.linalg.norm(self.a))
 
     def value(self, v: Floats) -> Floats:
         """Return f(v): (..., d) -> (...)."""

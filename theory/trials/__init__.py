@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from theory.trials import (
     bsp,
+    cooperative,
     delayed,
     ef21,
     error_feedback,
@@ -17,6 +18,7 @@ from theory.trials import (
     gossip,
     local_sgd,
     sampling,
+    second_moment,
     unbiased,
 )
 from theory.trials.trial import Control, Trial
@@ -33,5 +35,7 @@ TRIALS: tuple[Trial, ...] = (
     *unbiased.trials(),
     *ef21.trials(),
     *delayed.trials(),
+    *second_moment.trials(),
+    *cooperative.trials(),
 )
 """Every trial, controls next to the trial they break."""

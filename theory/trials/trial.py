@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory.compressed import qualities
-from theory.mixing import lam
 from theory.testbed import Base, Floats, problem
+from theory.turns import qualities as graph_qualities
 
 if TYPE_CHECKING:
     from theory.stages import Stage
@@ -53,8 +53,14 @@ class Trial:
         Step size.
     offset : float or None
         a of the decreasing step 1 / (mu (t + a)), which then replaces gam.
+    mom : float
+        Momentum of every worker, which exchanges leave alone.
+    after : int
+        Steps that all average before workers step alone; H divides the others.
+    late : int
+        A gradient is taken at the models of so many steps before.
     topology : str
-        Mixing matrix of an exchange; complete: all agree on the mean.
+        Mixing matrix of an exchange, or a turn of them; complete: all agree on the mean.
     order : str
         atc: adapt, then combine (step, then exchange); cta: gossip and step at once.
     compressor, k : str, int
@@ -87,6 +93,9 @@ class Trial:
     options: Mapping[str, Any] = field(default_factory=dict)
     H: int = 1
     offset: float | None = None
+    mom: float = 0.0
+    after: int = 0
+    late: int = 0
     topology: str = "complete"
     order: str = "atc"
     compressor: str = "identity"
@@ -128,7 +137,8 @@ class Trial:
         oracle = self.oracle()
         values = oracle.values | {"T": self.T, "H": self.H, "d": oracle.d}
         values |= {"gam": self.gam} if self.offset is None else {"a": self.offset}
-        values["lam"] = lam(self.topology, self.n)
+        values |= {"mom": self.mom, "Tp": self.after, "tau": self.late}
+        values |= graph_qualities(self.topology, self.n)
         values |= qualities(self.compressor, self.k, oracle.d)
         if self.refers:  # all f_i have one Hessian; the first messages differ from C(g_i) by
             first = oracle.gradients(np.broadcast_to(oracle.x0, (self.n, oracle.d)))
@@ -146,5 +156,7 @@ class Trial:
         others, s = self.n - 1, self.staleness
         claimed = {"Pw": float(self.n), "tauC": others, "tauavg": others}
         if np.isfinite(s):
-            return claimed | {"s": s, "taumax": (2 * s + 1) * others}
-        return claimed | {"taumax": others if self.pace == "even" else self.T - 1}
+            longest = (2 * s + 1) * others
+            return claimed | {"s": s, "taumax": longest, "tau": longest}
+        longest = others if self.pace == "even" else self.T - 1
+        return claimed | {"taumax": longest, "tau": longest}

@@ -9,6 +9,8 @@ Cost    All-reduce: 2 n (n-1) messages, 2 (n-1) m bytes in all; time
         No algorithm moves fewer bytes per rank, but n-1 start-ups add up.
         All-gather of m bytes per rank: n (n-1) messages, n (n-1) m bytes, time (n-1)(al + be m);
         payloads of different size: their sum times n-1 in all, and at most the time of the largest.
+Waits   A step waits for what it hears, not for what it sends, which only has to be gone at the end:
+        who is late keeps one neighbour waiting, not two.
 Sums    Block j is added up in the order j, j+1, .., j-1 of the ranks: the order depends on where an
         entry lies, so cutting the vector changes the last bits.
 Source  Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
