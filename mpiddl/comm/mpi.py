@@ -94,13 +94,11 @@ class MPICommunicator(Aside):
     @property
     def thread_level(self) -> str:
         """What MPI was initialised with: SINGLE, FUNNELED, SERIALIZED or MULTIPLE."""
-        level = MPI.Query_thread()
-        return next(name for name in LEVELS if getattr(MPI, f"THREAD_{name}") == level)
+        return next(name for name in LEVELS if getattr(MPI, f"THREAD_{name}") == MPI.Query_thread())
 
     def isend(self, buf: Array, dest: int, tag: int = 0) -> Request:
         """Start sending `buf` (b,), of a dtype that MPI carries: else BufferMismatch."""
-        device = device_of(buf)
-        line = self._line(buf, dest, tag)
+        device, line = device_of(buf), self._line(buf, dest, tag)
         require_flat(buf)
         if device is not None:
             buf = to_send(buf, device, self._staging, self.traffic)
@@ -114,8 +112,7 @@ class MPICommunicator(Aside):
 
     def irecv(self, buf: Array, source: int, tag: int = 0) -> Request:
         """Start receiving into `buf` (b,), which can be written and has the sender's dtype."""
-        device = device_of(buf)
-        line = self._line(buf, source, tag)
+        device, line = device_of(buf), self._line(buf, source, tag)
         require_target(buf)
         deliver = None
         if device is not None:
@@ -124,15 +121,14 @@ class MPICommunicator(Aside):
 
     def _line(self, buf: Array, peer: int, tag: int) -> Line:
         """Return the line of such messages; what can be checked once is checked for the first."""
-        line = self._lines.get((peer, tag, buf.dtype))
-        if line is None:
-            datatype = TYPES.get(buf.dtype)
-            if datatype is None:
+        key = peer, tag, buf.dtype
+        if key not in self._lines:
+            if buf.dtype not in TYPES:
                 raise BufferMismatch(f"MPI carries {', '.join(map(str, TYPES))}; found {buf.dtype}")
             require_peer(self, peer, tag, TAGS)
-            line = Line(self._raw, datatype, peer, self._first_tag + tag, self.traffic)
-            self._lines[peer, tag, buf.dtype] = line
-        return line
+            kind, number = TYPES[buf.dtype], self._first_tag + tag
+            self._lines[key] = Line(self._raw, kind, peer, number, self.traffic)
+        return self._lines[key]
 
     def iallreduce(self, x: Array) -> Request:
         """Sum `x` (b,) in place by MPI itself, uncounted; matched by order, so start all alike."""

@@ -391,20 +391,18 @@ def priced(run, services):
 
 
 @pytest.mark.parametrize("line", EAGER)
-@pytest.mark.parametrize("ended", [False, True])
-def test_eager_sgd_keeps_its_promises_in_any_order(line, ended):
+def test_eager_sgd_keeps_its_promises_in_any_order(line):
     attained = 0
     for n, seed in orders():
-        run = job(line, n, 4, seed, ends=early(n, 4) if ended else None)
+        run = job(line, n, 4, seed, ends=early(n, 4) if seed % 2 else None)
         with told(n, seed):
             results = simulate(run, NETWORK, shuffle=seed)
             x, services, curve = models(results), results[0].services, results[0].curve
             assert (x == x[0]).all()
             attained = max(attained, check_services(services, run))
-            if seed % 10 == 0:  # sympy takes its time
+            if seed % 10 < 2:  # sympy takes its time
                 assert (curve["messages"][-1], curve["bytes"][-1]) == priced(run, services)
-    if not ended:
-        assert attained == min(run.variant.sync.staleness, 4)
+    assert attained == min(run.variant.sync.staleness, 3)  # the last pull waits for all
 
 
 @pytest.mark.parametrize("quorum", [3, 4, 5])
@@ -490,8 +488,9 @@ def test_a_run_is_made_again_by_its_script_on_any_network(line, n, ended):
         (NETWORK, 9, lambda worker, step: 5.0 * (worker == 0)),
     ):
         same(once, simulate(replace(again, compute=compute), network, shuffle=shuffle))
-    other = simulate(run, Network(0.0, 0.0))
-    assert not np.array_equal(models(once), models(other))  # it is not the same by itself
+    if need(run) < n:  # else all begin every round
+        other = simulate(run, Network(0.0, 0.0))
+        assert not np.array_equal(models(once), models(other))
 
 
 def changed(script, place, change):
@@ -572,7 +571,9 @@ def test_a_number_that_is_not_finite_ends_the_run_on_all_ranks(line, value):
     run = Run(Variant.parse(f"{line} / sgd:{GAM}"), learnt, 12, every=1, compute=paces(1))
     with pytest.raises(Diverged, match="rank . met a number") as error:
         simulate(run, NETWORK, shuffle=1)
-    assert not np.isfinite(error.value.result.x).any()
+    lost = ~np.isfinite(error.value.result.x)
+    assert lost.any()
+    assert lost.all() or "topk" in line  # which says a part
 
 
 @pytest.mark.parametrize(
