@@ -20,7 +20,7 @@ import numpy as np
 from bench.verdict import Outcome, Relation, Subject, Verdict, undecided, written
 
 __all__ = ["Outcome", "Relation", "Subject", "Verdict", "alike", "attained", "bound", "equal"]
-__all__ += ["exponent", "told_apart", "undecided", "written"]
+__all__ += ["exponent", "told_apart", "undecided", "worst", "written"]
 
 FEWEST = 3  # seeds of which an interval can be made
 WIDEST = 0.25  # half-width of an interval, for an exponent or a ratio, that still says something
@@ -149,6 +149,21 @@ def told_apart(kept: Verdict, broken: Verdict) -> Verdict:
     if outcome is Outcome.HOLDS and broken.outcome is not Outcome.FAILS:
         outcome = Outcome.FAILS if broken.outcome is Outcome.HOLDS else broken.outcome
     return replace(kept, outcome=outcome)
+
+
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict on several that must all hold: one that fails, else an undecided one.
+
+    Of those with the same outcome it is the one farthest from what is predicted, or, of bounds, the
+    one nearest to its bound.
+    """
+
+    def order(verdict: Verdict) -> tuple[int, float]:
+        above = verdict.measured - verdict.predicted
+        bad = (Outcome.HOLDS, Outcome.UNDECIDED, Outcome.FAILS).index(verdict.outcome)
+        return bad, above if verdict.relation is Relation.AT_MOST else abs(above)
+
+    return max(verdicts, key=order)
 
 
 def equal(

@@ -16,7 +16,9 @@ before, has four parts, each with a bound in steps of eta sqrt(G2):
     v moved since    tau
 
 k is where the model stood that was read; the first tau reads are of x0, where all parts are 0, so
-an average over reads is at most that over steps. Letters: d = s - x, p what is to be said, r = y - v.
+an average over reads is at most that over steps. Where memories meet neighbours, C(p_i) - p_i + e_i
+does not vanish in the mean of a neighbourhood: hence 2 phi psi. With W = J or C = 1 lengths add up.
+Letters of the steps: d = s - x, p what is to be said, r = y - v, w what v has moved by.
 """
 
 from __future__ import annotations
@@ -113,9 +115,7 @@ def _walk(proof: Proof, moved: Vector, start: Vector, along: Vector, pace: Claim
 def _memory(proof: Proof, along: Vector, pace: Claim) -> Claim:
     """|e| <= phi times the longest displacement d = s - x of a round."""
     d, after, p, e, error = (whole(name) for name in ("d", "d'", "p", "e", "e'"))
-    gone = unroll(
-        proof, _walk(proof, after, d, -along, pace), norm(d), norm(after), ZERO, steps=H
-    )
+    gone = unroll(proof, _walk(proof, after, d, -along, pace), norm(d), norm(after), ZERO, steps=H)
     claim = proof.root(proof.axiom("contraction", p, error))
     claim = proof.substitute(claim, proof.axiom("minkowski", p, d + e), norm(p))
     claim = proof.substitute(claim, proof.bounded(norm(d), gone, "within a round"), norm(d))
@@ -189,10 +189,10 @@ def virtual(proof: Proof, what: Mechanisms, step: sp.Expr, gradient: Vector) -> 
     defect = (s - said) - error - (x - e)
     if _tidied(defect).terms:
         proof.refuse(f"an exchange moves v by {defect}")
-    if not what.momentum:
-        return -step * gradient
     after = mom * m + gradient
-    return _tidied(-(1 - mom) * step * after - step * mom * (after - m))
+    ahead: Vector = -(1 - mom) * step * after - step * mom * (after - m)
+    plain: Vector = -step * gradient
+    return _tidied(ahead) if what.momentum else plain
 
 
 def _tidied(vector: Vector) -> Vector:

@@ -1,7 +1,7 @@
 """Moves over rounds of H steps: what a round comes to, and averages over its steps.
 
-Other than in `theory.moves.average` a bound may depend on H itself. The sums of k and k^2 over k < H
-are those of the identity `sums_in_a_round`.
+Other than in `theory.moves.average` a bound may depend on H itself. The sums of k and k^2 over
+k < H are those of the identity `sums_in_a_round`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from theory.compressor_samplers import SAMPLERS as OF_COMPRESSORS
 from theory.delay_samplers import SAMPLERS as OF_DELAYS
 from theory.finite_sum_samplers import SAMPLERS as OF_FINITE_SUMS
 from theory.forms import Scalar, Vector
-from theory.length_samplers import SAMPLERS as OF_LENGTHS
 from theory.instances import (
     CURVATURE,
     ENTRIES,
@@ -29,6 +28,7 @@ from theory.instances import (
     points,
     within,
 )
+from theory.length_samplers import SAMPLERS as OF_LENGTHS
 
 __all__ = ["SAMPLERS", "sample"]
 

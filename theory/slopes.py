@@ -86,7 +86,9 @@ _QUIET = {"d": 4, "sigma2": 0.0, "zeta2": 0.1}
 _NEWS = replace(_FEEDBACK, options=_QUIET, refers=True, seeds=1)
 _TURNS = replace(_ISO, staleness=np.inf, pace="even", seeds=1)  # round robin: exact moments
 _ROWS = Trial("", "least_squares", 4, 4000, options={"samples": 50, "spectrum": (1.0, 1.0)})
-_BUMPS = Trial("", "nc", 4, 1000, options={"d": 1, "radius": 0.3, "sigma2": 0.1}, H=2)
+_BUMPS = Trial("", "nc", 4, 4000, options={"d": 1, "radius": 0.3, "sigma2": 5.0}, H=2)
+_PEERS = replace(_BUMPS, T=8000, H=1, topology="one_peer_exponential")
+_PEERS = replace(_PEERS, options={"d": 1, "radius": 0.3, "sigma2": 20.0})
 _LONG, _WIDE = (1000, 2000, 4000, 8000), (1, 2, 4, 8, 16)
 _SHORT = (250, 500, 1000, 2000)  # where the moments are not exact
 RATES: dict[str, tuple[Trial, tuple[int, ...], tuple[int, ...]]] = {
@@ -108,12 +110,12 @@ RATES: dict[str, tuple[Trial, tuple[int, ...], tuple[int, ...]]] = {
     "qsgd-nonconvex": (_MASK, _LONG, _WIDE),
     "qsgd-nonconvex-shared": (replace(_MASK, masks="shared"), _LONG, _WIDE),
     "ef21": (_NEWS, _SHORT, _WIDE[1:4]),
-    "pr-sgd": (_BUMPS, _SHORT, _WIDE[:4]),
-    "post-local-sgd": (replace(_BUMPS, after=100), _SHORT, _WIDE[:4]),
-    "local-momentum-G": (replace(_BUMPS, mom=0.3), _SHORT, _WIDE[:4]),
-    "composition-G": (replace(_BUMPS, topology="hypercube", mom=0.3, H=1), _SHORT, _WIDE[:4]),
-    "one-peer-exp": (replace(_BUMPS, topology="one_peer_exponential", H=1), _SHORT, _WIDE[1:4]),
-    "cooperative-sgd": (replace(_ISO, topology="ring", H=4), _LONG, _WIDE[:4]),
+    "pr-sgd": (_BUMPS, _LONG, _WIDE[:4]),
+    "post-local-sgd": (replace(_BUMPS, after=100), _LONG, _WIDE[:4]),
+    "local-momentum-G": (replace(_BUMPS, mom=0.3), _LONG, _WIDE[:4]),
+    "composition-G": (replace(_BUMPS, topology="hypercube", H=1), _LONG, _WIDE[:3]),
+    "one-peer-exp": (_PEERS, _LONG[1:], _WIDE[1:4]),
+    "cooperative-sgd": (replace(_ISO, topology="hypercube", H=2), _LONG, _WIDE[:4]),
 }
 """Theorem: trial at its default T and n, grid of T, grid of n."""
 

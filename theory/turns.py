@@ -25,6 +25,6 @@ def cycle(topology: str, n: int) -> tuple[Floats, ...]:
 
 
 def qualities(topology: str, n: int) -> dict[str, float]:
-    """Return what is promised of a graph of n workers: lam if it stays, and m, log2 n rounded up."""
-    m = {"m": (n - 1).bit_length()}
+    """Return what is promised of a graph: lam if it stays, and m = log2 n, rounded up."""
+    m: dict[str, float] = {"m": (n - 1).bit_length()}
     return m if topology in TURNS else m | {"lam": lam(topology, n)}

@@ -53,12 +53,15 @@ class Budget:
         Repetitions, and the seed of the first. All are simulated; the first is run under MPI too.
     network : Network
         What messages cost, where a claim is about time.
+    quick : bool
+        Whether there is less of everything: claims with large runs make smaller ones.
     """
 
     ranks: int
     seeds: int
     seed: int
     network: Network = NETWORKS["10gbe"].network
+    quick: bool = False
 
     @property
     def all_seeds(self) -> range:

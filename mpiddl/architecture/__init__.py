@@ -17,13 +17,13 @@
 | `push_sum:GRAPH`       | PushSum          | nowhere        | shared out one way, and divided  |
 
 An architecture opens one exchange per lane, at a station: one rank's side of that lane. It knows
-channels and optimizers only by their protocols. Reading order: allreduce.py, means.py, pipelined.py;
-quorums.py, calls.py, agreed.py, eager.py; dynamic.py; parameter_server.py
-and its parts, served.py, shards.py, worker.py, server.py, rounds.py, turns.py, arrivals.py; then
-backup.py and latecomer.py, staleness_aware.py, dc_asgd.py, easgd.py and elastic.py; topology.py,
-weights.py, graphs/, mixing.py, neighbours.py, gossip.py, mixer.py, gossip_exchange.py; d2.py,
-tracking.py; push_sum.py, sharing.py, weighted.py; stale_gossip.py, heard.py; pairwise.py,
-pairwise_exchange.py, meetings.py, gate.py.
+channels and optimizers only by their protocols. Reading order: allreduce.py, means.py,
+pipelined.py; quorums.py, calls.py, agreed.py, eager.py; dynamic.py; parameter_server.py and its
+parts, served.py, shards.py, worker.py, server.py, rounds.py, turns.py, arrivals.py; then backup.py
+and latecomer.py, staleness_aware.py, dc_asgd.py, easgd.py and elastic.py; topology.py, weights.py,
+graphs/, mixing.py, neighbours.py, gossip.py, mixer.py, gossip_exchange.py; d2.py, tracking.py;
+push_sum.py, sharing.py, weighted.py; stale_gossip.py, heard.py; pairwise.py, pairwise_exchange.py,
+meetings.py, gate.py.
 """
 
 from __future__ import annotations

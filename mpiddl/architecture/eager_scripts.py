@@ -38,19 +38,9 @@ def require_rounds(
     for lane in range(lanes):
         said = [[int(many) for many in script[lane, rank]] for rank in range(n)]
         read = [[int(many) for many in script[lane, n + rank]] for rank in range(n)]
-        for what, choices, ends in (
-            ("clocks in rounds", said, clocks),
-            ("rounds in pulls", read, [rounds[lane]] * n),
-        ):
-            if not all(_grows(each, end) for each, end in zip(choices, ends, strict=True)):
-                raise ConfigurationError(
-                    f"the script of lane {lane} has {what} that go back, or too far: {REMEDY}"
-                )
-        if not rounds[lane] or not _ends(list(zip(*said, strict=True)), tuple(clocks)):
-            raise ConfigurationError(
-                f"the rounds of lane {lane} in the script do not end with what clocks "
-                f"{tuple(clocks)} have to say: {REMEDY}"
-            )
+        _require_growth(lane, "clocks in rounds", said, clocks)
+        _require_growth(lane, "rounds in pulls", read, [rounds[lane]] * n)
+        _require_end(lane, list(zip(*said, strict=True)), tuple(clocks))
         _require_bound(lane, said, read, clocks, at_least)
         if not _can_be_followed(said, read, clocks):
             raise ConfigurationError(
@@ -59,14 +49,24 @@ def require_rounds(
             )
 
 
-def _grows(choices: Sequence[int], end: int) -> bool:
-    """Whether `choices` never go back, from 0 at least to `end` at most."""
-    return all(one <= other for one, other in pairwise([0, *choices, end]))
+def _require_growth(
+    lane: int, what: str, choices: Sequence[Sequence[int]], ends: Sequence[int]
+) -> None:
+    """Refuse choices that go back, below 0, or beyond their end."""
+    for each, end in zip(choices, ends, strict=True):
+        if any(one > other for one, other in pairwise([0, *each, end])):
+            raise ConfigurationError(
+                f"the script of lane {lane} has {what} that go back, or too far: {REMEDY}"
+            )
 
 
-def _ends(rounds: Sequence[tuple[int, ...]], clocks: tuple[int, ...]) -> bool:
-    """Whether the last of `rounds` and no other has all clocks in."""
-    return [counts == clocks for counts in rounds] == [False] * (len(rounds) - 1) + [True]
+def _require_end(lane: int, rounds: Sequence[tuple[int, ...]], clocks: tuple[int, ...]) -> None:
+    """Refuse rounds of which not the last, and no other, has all clocks in."""
+    if [counts == clocks for counts in rounds] != [False] * (len(rounds) - 1) + [True]:
+        raise ConfigurationError(
+            f"the rounds of lane {lane} in the script do not end with what clocks {clocks} have "
+            f"to say: {REMEDY}"
+        )
 
 
 def _require_bound(

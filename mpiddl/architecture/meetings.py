@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,16 @@ def partners(links: Any, seed: int, clocks: Sequence[int]) -> list[Any]:
     clocks : sequence of int
         Number of clocks of each worker.
     """
+    whom = np.asarray(links, dtype=bool)
+    return _drawn(whom.tobytes(), seed, tuple(clocks))
+
+
+@lru_cache(maxsize=4)  # every rank of a simulated world asks for it
+def _drawn(links: bytes, seed: int, clocks: tuple[int, ...]) -> list[Any]:
+    whom = np.frombuffer(links, dtype=bool).reshape(len(clocks), -1)
     asked = []
     for worker, end in enumerate(clocks):
-        near = np.flatnonzero(links[worker])
+        near = np.flatnonzero(whom[worker])
         draws = stream(seed, Purpose.PARTNERS, worker).integers(max(near.size, 1), size=end)
         asked.append(near[draws] if near.size else near)
     return asked

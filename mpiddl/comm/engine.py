@@ -155,8 +155,8 @@ class Engine:
             raise ProtocolError("this engine is driven by its world")
         handle = self.start(task, name)
         while self.alive:
-            if self.step():
-                self.transport.progress()
-            else:
+            if not self.step():
                 self.transport.idle()
+            elif self.ready or self.watching:  # else nothing moves before a request is done
+                self.transport.progress()
         return handle.value

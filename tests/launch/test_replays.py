@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from bench.speed.collectives import CASES, OURS, UNITS
 from tests.launcher import ROOT, environment, launch, mpirun
 
 pytestmark = pytest.mark.skipif(mpirun() is None, reason="no mpirun beside Python nor on PATH")
@@ -159,5 +160,8 @@ def test_speed_writes_what_it_measured(tmp_path):
     job = launch(2, [*BENCH, "speed", "--json", str(file)], 120)
     assert job.code == 0, job.all  # limits are for four ranks
     measures = json.loads(file.read_text("utf-8"))["measures"]
-    assert len(measures) == 9
+    rows = [(one["what"], one["unit"]) for one in measures]
+    assert len(set(rows)) == len(rows)
+    sums = {(f"{name}, {case}", unit) for name in OURS for case in CASES for unit in UNITS}
+    assert sums < set(rows)
     assert all(0 < one["low"] <= one["median"] <= one["high"] for one in measures)

@@ -12,6 +12,8 @@ from theory.cost import (
     BARRIER,
     Cost,
     allreduce,
+    dynamic,
+    eager,
     ceil_log2,
     floor_log2,
     gathered,
@@ -238,3 +240,16 @@ def test_payloads() -> None:
     assert [int(wire.identity(b, 4)) for b in (0, 3)] == [0, 12]
     assert int(wire.topk(3, 8)) == 36
     assert [int(wire.sign(b, 4)) for b in (0, 1, 8, 9)] == [4, 5, 5, 6]
+
+
+def test_means_of_some_and_now_and_then_by_hand() -> None:
+    ring = ALLREDUCE["ring"]  # of 6 doubles on 3 ranks: 12 messages, 2 (3 - 1) 48 bytes
+    cost = eager(ring, 4, 2).at(n=3, b=6, w=8)
+    assert cost.messages == 4 + 2 * (2 + 12)
+    assert cost.bytes == 2 * (2 * 3 * 8 + 192)
+    cost = dynamic(ring, ring, 5, 2).at(n=3, b=6, w=8, al=1.0)
+    assert cost.messages == 5 * 12 + 2 * 12
+    assert cost.bytes == 5 * 2 * 2 * 8 + 2 * 192
+    assert cost.time == (5 + 2) * 4
+    gathered_ = dynamic(ring, ALLGATHER["ring"], 5, 2).at(n=3, b=10)
+    assert gathered_.bytes == 5 * 2 * 2 * 8 + 2 * 3 * 2 * 10

@@ -48,6 +48,12 @@ NAMES = {
     "qsgd-nonconvex-shared",
     "asgd-nonconvex",
     "ssp-nonconvex",
+    "pr-sgd",
+    "post-local-sgd",
+    "local-momentum-G",
+    "composition-G",
+    "one-peer-exp",
+    "cooperative-sgd",
 }
 
 # Somewhere inside the domain of every theorem.
@@ -76,6 +82,11 @@ POINT = {
     "taumax": 9.0,
     "tauC": 3.0,
     "tauavg": 2.5,
+    "tau": 2.0,
+    "G2": 3.0,
+    "mom": 0.5,
+    "Tp": 32,
+    "m": 3,
 }
 
 
@@ -179,6 +190,13 @@ def test_evaluation_agrees_with_sympy(name):
         ("asgd-nonconvex", {"taumax": 1e4}, "taumax"),
         ("asgd-nonconvex", {"tauavg": 4.0}, "tauavg <= tauC"),
         ("ssp-nonconvex", {"s": 1e3}, "<= 1"),
+        ("pr-sgd", {"T": 98}, "Mod(T, H)"),
+        ("post-local-sgd", {"Tp": 97}, "Tp <= T"),
+        ("post-local-sgd", {"Tp": 30}, "Mod(T - Tp, H)"),
+        ("local-momentum-G", {"mom": 0.995}, "<= 1 - mom"),
+        ("composition-G", {"mom": 1.0}, "mom < 1"),
+        ("one-peer-exp", {"n": 6}, "Eq(n, 2**m)"),
+        ("cooperative-sgd", {"lam": 1.0}, "lam < 1"),
     ],
 )
 def test_a_violated_condition_is_named(name, values, violated):

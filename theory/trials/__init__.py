@@ -17,6 +17,7 @@ from theory.trials import (
     gd,
     gossip,
     local_sgd,
+    momentum,
     sampling,
     second_moment,
     unbiased,
@@ -37,5 +38,6 @@ TRIALS: tuple[Trial, ...] = (
     *delayed.trials(),
     *second_moment.trials(),
     *cooperative.trials(),
+    *momentum.trials(),
 )
 """Every trial, controls next to the trial they break."""
