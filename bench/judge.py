@@ -159,7 +159,7 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
     """
 
     def order(verdict: Verdict) -> tuple[int, float]:
-        above = verdict.measured - verdict.predicted
+        above = float(np.nan_to_num(verdict.measured - verdict.predicted))
         bad = (Outcome.HOLDS, Outcome.UNDECIDED, Outcome.FAILS).index(verdict.outcome)
         return bad, above if verdict.relation is Relation.AT_MOST else abs(above)
 

@@ -41,9 +41,11 @@ def per_clock(run: Run) -> Evaluated | None:
 
     None where no formula speaks of the variant: a compressor or collective that is not in `theory`,
     MPI's own all-reduce, which nobody can count, backup workers, who speak as often as they can,
-    all-reduces that some begin or that are not always needed, or a graph that changes to clocks
-    with other numbers of links.
+    all-reduces that some begin or that are not always needed, a graph that changes to clocks with
+    other numbers of links; or workers who end early, where they do not all say as much.
     """
+    if run.ends is not None and not _alike(run.variant.architecture):
+        return None
     total, width = Evaluated(0, 0, 0.0), np.dtype(run.problem.dtype).itemsize
     for size in sizes(run.variant, run.problem.layout, width):
         frozen: Any = run.variant.architecture, run.variant.channel.compressor
@@ -64,6 +66,13 @@ def dense(run: Run) -> Fraction:
 def sizes(variant: Variant, layout: Layout, width: int) -> list[int]:
     """Return the entries, of `width` bytes each, of each piece that travels on its own."""
     return [bucket.size for bucket in variant.schedule.plan(layout, width).buckets]
+
+
+def _alike(architecture: Any) -> bool:
+    """Whether every clock of a worker costs the same, whoever it is and whoever has ended."""
+    return isinstance(architecture, Pairwise) or (
+        isinstance(architecture, Served) and architecture.servers > 0
+    )
 
 
 def _payload(compressor: Compressor, b: int, w: int) -> int | None:

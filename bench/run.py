@@ -135,9 +135,7 @@ def run(options: Options) -> None:
         refuse_together(comm, options.out)
         network = network_of(comm, options.network)
         tables, left_out = _tables(comm, options, network)
-        budget = Budget(
-            comm.size, options.seeds, options.seed, network.network, options.quick
-        )
+        budget = Budget(comm.size, options.seeds, options.seed, network.network, options.quick)
         tests = [job for name in options.claimed for job in claims[name].jobs(budget)]
         grid = None if options.quick else Cells(Setting(network.network, seed=options.seed))
         trials = [*chain(*(table.trials() for table in tables)), *(grid.trials() if grid else ())]

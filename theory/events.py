@@ -62,7 +62,9 @@ class Schedule:
         return delays
 
 
-def schedule(n: int, steps: int, staleness: float, durations: Durations) -> Schedule:
+def schedule(
+    n: int, steps: int, staleness: float, durations: Durations, clocks: float = np.inf
+) -> Schedule:
     """Return the first `steps` pushes of n workers; ties are taken in by number.
 
     Parameters
@@ -71,21 +73,24 @@ def schedule(n: int, steps: int, staleness: float, durations: Durations) -> Sche
         Clocks that a worker may be ahead of the slowest; infinite: nobody waits.
     durations : callable
         Seconds of the gradient of a worker and its clock, positive.
+    clocks : float
+        Pushes after which a worker has done its part.
     """
-    clocks, read = [0] * n, [0] * n
+    done, read = [0] * n, [0] * n
     waiting, running = set(range(n)), list[tuple[float, int]]()
     taken: list[tuple[int, int]] = []
     now = 0.0
     while len(taken) < steps:
         for worker in sorted(waiting):
-            if clocks[worker] - min(clocks) <= staleness:
+            if done[worker] - min(done) <= staleness:
                 waiting.remove(worker)
                 read[worker] = len(taken)
-                heapq.heappush(running, (now + durations(worker, clocks[worker]), worker))
+                heapq.heappush(running, (now + durations(worker, done[worker]), worker))
         now, worker = heapq.heappop(running)
         taken.append((worker, read[worker]))
-        clocks[worker] += 1
-        waiting.add(worker)
+        done[worker] += 1
+        if done[worker] < clocks:
+            waiting.add(worker)
     workers, reads = np.array(taken, dtype=np.int64).T
     return Schedule(workers, reads)
 

@@ -129,10 +129,8 @@ def measure(
         What was recorded.
     steps : (T,)
         Claimed step sizes.
-    oracle : Oracle
-        Exact values and gradients of the problem.
-    tolerance : float
-        Relative, of what is rounding.
+    oracle, tolerance : Oracle, float
+        Exact values and gradients of the problem; relative, what is rounding.
     """
     before, own = run.v[:, :-1], oracle.gradients(run.y)
     slope, m = oracle.gradient(before), own.mean(axis=2)

@@ -14,7 +14,8 @@ or m <- (l - gam a) m - gam s, c <- (l - gam a)^2 c + gam^2 sigma2 / d if the ex
 (where all workers draw the same noise, it is n times as large in u_0 and zero elsewhere). The mean
 model is u_0 = (1, .., 1) / sqrt(n), l_0 = 1; the spread is all the other modes, so no digits are
 lost in differences. Where a server takes in one gradient a step, `theory.delayed` has the moments,
-on least squares `theory.sampled`, where workers send random entries `theory.compressed`.
+on least squares `theory.sampled`, where workers send random entries `theory.compressed`, and along
+a momentum `theory.momentum`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from theory import compressed, delayed
+from theory import compressed, delayed, momentum
 from theory.mixing import matrix
 from theory.sampled import second_moments
 from theory.statement import Measure
@@ -73,7 +74,8 @@ def linear(trial: Trial) -> bool:
     """Whether what the trial really runs has exact moments."""
     real = trial.real()
     w = cycle(real.topology, real.n)[0]
-    plain = real.topology not in TURNS and not (real.mom or real.after or real.late)
+    plain = real.topology not in TURNS and not (real.after or real.late)
+    plain = plain and (not real.mom or momentum.heavy(real))
     said = real.compressor == "identity" or _masked(real)
     common = said and plain and real.start == "common"
     if isinstance(real.oracle(), LeastSquares):
@@ -103,6 +105,8 @@ def moments(trial: Trial) -> Moments:
     if _masked(real):
         squares = compressed.second_moments(real, oracle)
         return _of_one(squares, np.zeros(real.T + 1), oracle)
+    if real.mom:
+        return _of_one(*momentum.second_moments(real, oracle), oracle)
     return _mixed(real, oracle)
 
 

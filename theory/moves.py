@@ -157,7 +157,7 @@ def pq_unroll(
         if not proof.domain.nonnegative(value):
             proof.refuse(f"{value} may be negative")
     if forever:
-        if not proof.domain.nonnegative(1 - q, strict=True):
+        if not any(proof.domain.nonnegative(1 - x, strict=True) for x in (q, q**2)):  # q >= 0
             proof.refuse(f"the factor {q} is not proved to be below 1")
         growth = Growth(a / (1 - q), sp.sqrt(b2 / (1 - q**2)))
     else:

@@ -20,13 +20,13 @@ _DRAWN = {
         "sigma2": "sigma^2",
         "zeta2": "zeta^2",
         "R2": "R^2",
+        "G2": "G^2",
         "gam": "gamma",
         "lam": "lambda",
         "Lmax": "L_max",
     }.items()
 }
 
-DIVIDES = "H divides T"
 LONG = 25  # characters: what occurs twice and is longer gets a name of its own
 
 STEPS = (
@@ -51,7 +51,7 @@ def show(console: Console, theorem: Theorem) -> None:
     for assumption in sorted(theorem.assumes, key=lambda one: one.name):
         line("assumes", assumption.value)
     for condition in theorem.conditions:
-        line("condition", DIVIDES if condition.has(sp.Mod) else condition)
+        line("condition", _condition(condition))
     line("bounds", theorem.measure.value)
     line("by", theorem.bound)
     drawn = sp.pretty(theorem.bound.subs(_DRAWN, simultaneous=True), num_columns=console.width)
@@ -70,6 +70,13 @@ def show(console: Console, theorem: Theorem) -> None:
         here, there = _at(limit.substitution, "at"), _at(limit.target, "with")
         said = f"{here} {limit.kind.value} {limit.to} {there}".strip()
         line("limit", f"{said}; {'proved' if proved else 'FAILS'}")
+
+
+def _condition(condition: sp.Rel) -> str:
+    """Return a condition in words, if it says that H divides something."""
+    for rest in condition.atoms(sp.Mod):
+        return f"{rest.args[1]} divides {rest.args[0]}"
+    return str(condition)
 
 
 def _recommended(tuned: Tuned | None) -> list[tuple[str, object]]:

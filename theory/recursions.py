@@ -9,6 +9,8 @@ mixed     X <- X - gam_t G(X);  every H steps X <- W X      BSP (W = J, H = 1), 
 cta       X <- W X - gam_t G(X)                             gossip that combines, then adapts
 server    x_{t+1} = x_t - gam g(x_{t - tau_t}), one gradient a step: `theory.delayed`
 said      x <- x - gam mean c_i, c_i what is said of g_i: `theory.compressed`
+pairs     one worker steps, then two neighbours average: `theory.pairwise`
+views     x <- x - gam_t g(y_t), y_t what a worker has seen: `theory.views`
 composed  momenta, delays, graphs that change, memories over rounds: `theory.composed`
 feedback  p_i = gam g_i(x) + e_i;  x <- x - mean C(p_i);  e_i <- p_i - C(p_i)
 """
@@ -21,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory import composed, compressed, delayed
+from theory import composed, compressed, delayed, pairwise, views
 from theory.compressed import compress
 from theory.measured import Trajectory
 from theory.mixing import matrix
@@ -48,9 +50,13 @@ def simulate(trial: Trial) -> Trajectory:
     if real.start == "apart":
         starts = np.stack([scattered(seed, real.n, oracle.d) for seed in range(real.seeds)])
         return _mixed(real, None, starts, np.zeros((real.seeds, real.T, real.n, oracle.d)))
+    if real.falling is not None:
+        return views.run(real, oracle, draw(replace(real, n=1), oracle))
     if real.staleness is not None:
         return delayed.run(real, oracle, draw(replace(real, n=1), oracle))
     xi = draw(real, oracle)
+    if real.order == "pairs":
+        return pairwise.run(real, oracle, xi)
     if real.compressor != "identity":
         kept = real.memory and not real.refers
         return _feedback(real, oracle, xi) if kept else compressed.run(real, oracle, xi)

@@ -29,6 +29,9 @@ from theory.instances import (
     within,
 )
 from theory.length_samplers import SAMPLERS as OF_LENGTHS
+from theory.pairwise_samplers import SAMPLERS as OF_PAIRS
+from theory.stability_samplers import SAMPLERS as OF_STABILITY
+from theory.view_samplers import SAMPLERS as OF_VIEWS
 
 __all__ = ["SAMPLERS", "sample"]
 
@@ -153,4 +156,7 @@ SAMPLERS: dict[str, Draw] = {
     **OF_DELAYS,
     **OF_FINITE_SUMS,
     **OF_LENGTHS,
+    **OF_PAIRS,
+    **OF_STABILITY,
+    **OF_VIEWS,
 }

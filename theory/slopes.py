@@ -115,6 +115,8 @@ RATES: dict[str, tuple[Trial, tuple[int, ...], tuple[int, ...]]] = {
     "local-momentum-G": (replace(_BUMPS, mom=0.3), _LONG, _WIDE[:4]),
     "composition-G": (replace(_BUMPS, topology="hypercube", H=1), _LONG, _WIDE[:3]),
     "one-peer-exp": (_PEERS, _LONG[1:], _WIDE[1:4]),
+    "adpsgd-sync": (replace(_BUMPS, H=1, order="pairs", topology="complete"), _LONG, _WIDE[:4]),
+    "momentum-nonconvex": (replace(_ISO, mom=0.5), _LONG, _WIDE),
     "cooperative-sgd": (replace(_ISO, topology="hypercube", H=2), _LONG, _WIDE[:4]),
 }
 """Theorem: trial at its default T and n, grid of T, grid of n."""

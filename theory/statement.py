@@ -45,6 +45,7 @@ class Measure(Enum):
     LAST_GAP = "f(x_T) - f*"
     DIST = "E||v_T - x*||^2"
     CONSENSUS = "||X_T - J X_0||_F"
+    GROWTH = "limsup ||x_t - x*||^(1/t)"
 
     @property
     def quantity(self) -> str:
@@ -91,6 +92,14 @@ class Assumption(Enum):
         "model), whatever the noise"
     )
     TURNS = "W changes from step to step, is doubly stochastic, and any m in a row average exactly"
+    REACH = "(1/2) E||x_t - x*||^2 <= Fd^2 for all t <= T"
+    VIEWS = (
+        "a worker sees in its clock c its own updates, all others of clocks < c - s, and some of "
+        "the clocks c - s .. c + s; T is all there are, and none of this depends on the noise"
+    )
+    BY_LOT = "the worker that steps is drawn evenly, whatever the past and the noise"
+    MEETINGS = "W is drawn anew, whatever the past, doubly stochastic, and ||E W'W - J||_2 = nu"
+    QUADRATIC = "f is quadratic, with curvatures above 0 and at most L"
     ONE_MASK = "C is linear and alike for all workers: mean_i C(x_i) = C(mean_i x_i)"
     SMOOTH_ON_AVERAGE = "(1/n) sum_i ||grad f_i(x) - grad f_i(y)||^2 <= Ltil^2 ||x - y||^2"
 

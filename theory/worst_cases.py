@@ -7,6 +7,7 @@ bsp-nonconvex      iso; ratio 1 - O(1/T)           bsp-sc-const       iso; 1 at 
 bsp-convex         iso, gam = 1/L; ratio 1 - O(1/T)  bsp-sc-decreasing  iso, a = 1; 1 at every T
 gd-convex          a Huber function made for T and gam; 1 at every T
 qsgd-nonconvex     iso, random entries, own masks or one for all; ratio 1 - O(1/T)
+delay-stability    iso, a step just below the longest; 1 in the limit
 gossip-consensus   start at the top singular vector of W - J; 1 at every T
 """
 
@@ -19,8 +20,11 @@ import numpy as np
 
 from theory.catalogue import THEOREMS
 from theory.mixing import lam, matrix
+from theory.delayed import THRESHOLD
+from theory.evaluation import Evaluated
 from theory.moments import moments
 from theory.recursions import simulate
+from theory.stability import modes
 from theory.testbed import Floats
 from theory.trials import Trial
 from theory.trials.gd import extremal
@@ -95,6 +99,13 @@ def _mask(theorem: str, masks: str) -> WorstCase:
     return WorstCase(theorem, setting, float(exact_ratios(trial).max()))
 
 
+def _delay() -> WorstCase:
+    name = "delay-stability"
+    longest = Evaluated(name, THRESHOLD)
+    moduli = [modes(late, 0.9999 * longest({"tau": late, "L": 1.0}))[0] for late in range(21)]
+    return WorstCase(name, "0.9999 of the longest step, tau to 20", float(max(moduli)))
+
+
 WORST_CASES: dict[str, Callable[[], WorstCase]] = {
     "bsp-nonconvex": lambda: _bsp("bsp-nonconvex", gam=0.5),
     "bsp-sc-const": lambda: _bsp("bsp-sc-const", gam=0.3),
@@ -102,6 +113,7 @@ WORST_CASES: dict[str, Callable[[], WorstCase]] = {
     "bsp-convex": lambda: _bsp("bsp-convex", gam=1.0),
     "gd-convex": _huber,
     "gossip-consensus": _gossip,
+    "delay-stability": _delay,
     "qsgd-nonconvex": lambda: _mask("qsgd-nonconvex", "own"),
     "qsgd-nonconvex-shared": lambda: _mask("qsgd-nonconvex-shared", "shared"),
 }

@@ -19,7 +19,11 @@ fields, so that a test can break the one and keep the other: every claim has suc
 | `difference`          | ef21                           | bound, with and without references     |
 | `staleness`           | ssp-nonconvex                  | what pulls miss; ssp:0 against bsp     |
 | `asynchronous`        | theory.delayed, asgd-nonconvex | noise of asp, given its delays         |
-| `straggler`           | rates of servers               | virtual seconds of asp, of bsp         |
+| `staleness_price`     | theory.delayed                 | noise of means that come late          |
+| `time_to_target`      | rates of those who wait or not | virtual seconds of asp, ssp, bsp       |
+| `backup_workers`      | critical path, theory.delayed  | seconds of a clock, noise, of n - b    |
+| `outer_momentum`      | 2x2 recursion                  | contraction of a round, clocks it saves|
+| `heterogeneity`       | fixed point of gossip          | distance of D-PSGD, D2, tracking       |
 | `bytes_on_the_wire`   | theory.cost, theory.wire       | bytes of all runs, their formula       |
 | `collective_cost`     | theory.cost                    | messages, bytes, seconds by exchange   |
 | `same_in_both_worlds` | the simulator                  | runs under MPI, bit for bit            |

@@ -27,6 +27,7 @@ from bench.judge import Subject, Verdict, attained, equal, told_apart, worst
 from bench.series import Series, line, measured
 from mpiddl.arrays import Array
 from mpiddl.comm.simulated import Network
+from mpiddl.curve import Curve
 from mpiddl.problems.quadratic import iso
 from mpiddl.stragglers import parse
 from mpiddl.train import Run
@@ -65,9 +66,10 @@ class BackupWorkers:
     def judge(self, found: Found, budget: Budget) -> Verdict:
         """Judge seconds and noise; what is worse is told."""
         runs = [found["backup_workers", self.spare, seed].curve for seed in budget.all_seeds]
-        told = clock(budget.network)
         taken = [float(np.diff(run["seconds"])[1:].mean()) for run in runs]
-        timely = equal(self.subject, 1.0, [one / told for one in taken], "", TOLERANCE)
+        timely = equal(
+            self.subject, 1.0, [one / clock(budget.network) for one in taken], "", TOLERANCE
+        )
         noise = [run["distance2"][FIRST:].mean() for run in runs]
         few, all_ = (
             attained(self.subject, noise, [exact(n)[FIRST:].mean()] * len(noise), "")
@@ -78,31 +80,28 @@ class BackupWorkers:
             f"workers {few.measured:.3f}, of n {all_.measured:.2f}; n = {WORKERS}, {budget.seeds} "
             "seeds, simulated"
         )
-        clocks = np.arange(CLOCKS + 1)
-        times = [run["seconds"] for run in runs]
-        waits = told + (FACTOR - 1) * gradient(budget.network)
-        return replace(worst([timely, told_apart(few, all_)]), reason=reason).drawn(
-            Series(
-                "Time with one slow worker",
-                "clock",
-                "virtual seconds",
-                (
-                    measured("measured", clocks, times),
-                    line("formula", clocks, told * clocks, "theory"),
-                    line("if all waited, about", clocks, waits * clocks, "theory"),
-                ),
-            ),
-            Series(
-                "Noise without the slow worker",
-                "clock",
-                "|x|^2",
-                (
-                    measured("measured", clocks, [run["distance2"] for run in runs]),
-                    line("n - 1 workers", clocks, exact(WORKERS - SPARE), "theory"),
-                    line("n workers", clocks, exact(WORKERS), "theory"),
-                ),
-            ),
-        )
+        verdict = worst([timely, told_apart(few, all_)])
+        return replace(verdict, reason=reason).drawn(*pictures(runs, budget.network))
+
+
+def pictures(runs: Sequence[Curve], network: Network) -> tuple[Series, Series]:
+    """Return time and noise over clocks."""
+    clocks, told = np.arange(CLOCKS + 1), clock(network)
+    waits = told + (FACTOR - 1) * gradient(network)
+    time = (
+        measured("measured", clocks, [run["seconds"] for run in runs]),
+        line("formula", clocks, told * clocks, "theory"),
+        line("if all waited, about", clocks, waits * clocks, "theory"),
+    )
+    noise = (
+        measured("measured", clocks, [run["distance2"] for run in runs]),
+        line("n - 1 workers", clocks, exact(WORKERS - SPARE), "theory"),
+        line("n workers", clocks, exact(WORKERS), "theory"),
+    )
+    return (
+        Series("Time with one slow worker", "clock", "virtual seconds", time),
+        Series("Noise without the slow worker", "clock", "|x|^2", noise),
+    )
 
 
 def message(network: Network, more: int = 0) -> float:

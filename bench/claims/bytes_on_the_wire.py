@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from bench.claims import Budget, claims
 from bench.jobs import Found, Job, Outcome, late
 from bench.judge import Outcome as Decision
 from bench.judge import Subject, Verdict, undecided
+from mpiddl.curve import Curve
+from mpiddl.train import Run
 
 if TYPE_CHECKING:
     from bench.predict import Formula
@@ -49,7 +52,7 @@ class BytesOnTheWire:
             if clock is None:
                 continue
             runs += 1
-            predicted += clock.bytes * outcome.job.run.clocks
+            predicted += int(clock.bytes * mean_clocks(outcome.job.run))
             sent += outcome.sent
             if not agrees(outcome, clock.messages, clock.bytes):
                 wrong.append(str(outcome.job.run.variant))
@@ -63,15 +66,26 @@ class BytesOnTheWire:
         return Verdict(*args, outcome_, reason)
 
 
+def mean_clocks(run: Run) -> Fraction:
+    """Return how many clocks a worker makes in the mean: fewer than the run has if some end."""
+    return Fraction(sum(run.all_clocks), run.problem.workers)
+
+
 def agrees(outcome: Outcome, messages: int, nbytes: int) -> bool:
     """Whether every snapshot counts so many messages and bytes a clock, and all arrived.
 
     Where clocks may be missing, a snapshot is not the end of everybody's clock: the last one is.
     """
-    counted = slice(-1, None) if late(outcome.job.run) else slice(None)
+    run, made = outcome.job.run, mean_clocks(outcome.job.run)
+
+    def counted(curve: Curve, name: str, total: int) -> bool:
+        if late(run):
+            return bool(curve[name][-1] == float(total * made))
+        return bool((curve[name] == total * curve["clock"]).all())
+
     curves = [curve for curve in (outcome.curve, outcome.real) if curve is not None]
-    return outcome.sent == outcome.received == nbytes * outcome.job.run.clocks and all(
-        (curve[name] == total * curve["clock"])[counted].all()
+    return outcome.sent == outcome.received == nbytes * made and all(
+        counted(curve, name, total)
         for curve in curves
         for name, total in (("bytes", nbytes), ("messages", messages))
     )

@@ -66,14 +66,14 @@ class Heterogeneity:
 
     def judge(self, found: Found, budget: Budget) -> Verdict:
         """Judge where all have come to."""
-        away = {
-            key[1:]: np.sqrt(found[key].curve["consensus2"] + found[key].curve["distance2"])
-            for key in (job.key for job in self.jobs(budget))
-            if isinstance(key, tuple)
-        }
+        names, away = (self.stalls, *self.converge), {}
+        for name in names:
+            for zeta2 in ZETA2:
+                curve = found["heterogeneity", name, zeta2].curve
+                away[name, zeta2] = np.sqrt(curve["consensus2"] + curve["distance2"])
         stalled = [float(away[self.stalls, zeta2][-1]) for zeta2 in ZETA2]
         told = [distance(learnt(budget.seed, zeta2)) for zeta2 in ZETA2]
-        left = max(float(away[name, zeta2][-1]) for name in self.converge for zeta2 in ZETA2)
+        left = np.max([away[name, zeta2][-1] for name in self.converge for zeta2 in ZETA2])
         reason = (
             f"distance of {self.stalls} over that of the fixed point, zeta2 = "
             f"{', '.join(f'{zeta2:g}' for zeta2 in ZETA2)}; of {' and '.join(self.converge)} "
@@ -84,7 +84,6 @@ class Heterogeneity:
         if not left < THERE:  # nor if it is nan
             verdict = replace(verdict, outcome=Decision.FAILS)
         clocks = found["heterogeneity", self.stalls, SHOWN].curve["clock"]
-        names = (self.stalls, *self.converge)
         lines = [line(name, clocks, np.maximum(away[name, SHOWN], 1e-16)) for name in names]
         lines.append(line("fixed point of D-PSGD", clocks, told[ZETA2.index(SHOWN)], "theory"))
         ended = line(self.stalls, ZETA2, stalled), line("fixed point", ZETA2, told, "theory")

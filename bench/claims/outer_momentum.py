@@ -87,9 +87,7 @@ class OuterMomentum:
             line("radius", clocks, law, "theory"),
             line("target", np.arange(without + 1), TARGET * away[0.0][0], "theory"),
         )
-        return verdict.drawn(
-            Series("Outer momentum", "clock", "|x - x*|", lines, log_y=True)
-        )
+        return verdict.drawn(Series("Outer momentum", "clock", "|x - x*|", lines, log_y=True))
 
 
 def radius(beta: float, gam: float | Array, out: float | Array) -> Array:

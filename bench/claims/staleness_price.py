@@ -81,7 +81,7 @@ class StalenessPrice:
             f"{longest} over s = 0: {prompt.measured:.2f}; n = {WORKERS}, {budget.told(WORKERS)}"
         )
         lines = (
-            measured("measured", self.claimed, np.transpose(noise)),
+            measured("measured", self.claimed, list(np.transpose(noise))),
             line("exact", self.claimed, known, "theory"),
         )
         return replace(told_apart(kept, prompt), reason=reason).drawn(

@@ -1,9 +1,9 @@
 """Our all-reduces against MPI's own, all in place.
 
 MPI's own is driven like ours, by the engine, and waits as they do: that is what is judged. Beside
-it stands MPI's own blocking call, which ours need not beat: it runs no Python between messages.
-Where ranks share cores that is most of the difference, as Python runs on cold caches after every
-message of a megabyte; with a core for every rank the rest is waiting.
+it stands MPI's own blocking call, which ours need not beat: it runs no Python between messages,
+and Python between messages of a megabyte runs on cold caches. Four ranks on two cores came within
+1.1 of it with MPICH, but not with Open MPI.
 """
 
 from __future__ import annotations

@@ -9,24 +9,29 @@ import pytest
 
 from bench.claims import Budget, claims, verdicts
 from bench.claims.asynchronous import DelayBound, DelayNoise
+from bench.claims.backup_workers import BackupWorkers
 from bench.claims.bytes_on_the_wire import BytesOnTheWire
 from bench.claims.collective_cost import CollectiveCost, exchanges
 from bench.claims.difference import Difference
 from bench.claims.error_feedback import ErrorFeedback
 from bench.claims.exponent_in_T import Decreasing, Tuned
 from bench.claims.graph_consensus import GraphConsensus
+from bench.claims.heterogeneity import Heterogeneity
 from bench.claims.large_batch import LargeBatch
 from bench.claims.linear_speedup import LinearSpeedup
 from bench.claims.local_consensus import LocalConsensus
 from bench.claims.local_price import LocalPrice
+from bench.claims.outer_momentum import OuterMomentum
 from bench.claims.same_in_both_worlds import SameInBothWorlds
 from bench.claims.spectral_gap import SpectralGap
 from bench.claims.staleness import Staleness, ZeroStaleness
-from bench.claims.straggler import Straggler
+from bench.claims.staleness_price import StalenessPrice
+from bench.claims.time_to_target import TimeToTarget
 from bench.claims.unbiased_noise import SharedMask, UnbiasedNoise, Words
 from bench.claims.worst_case import WorstCase
 from bench.files import plain
 from bench.html.records import VerdictRecord, build
+from bench.jobs import Job
 from bench.judge import Outcome
 from bench.networks import NETWORKS
 from bench.predict import per_clock
@@ -34,6 +39,8 @@ from bench.series import MOST
 from bench.wrappers import SharedNoise
 from mpiddl.problems import problem
 from mpiddl.problems.quadratic import iso
+from mpiddl.train import Run
+from mpiddl.variant import Variant
 
 BUDGET = Budget(ranks=8, seeds=4, seed=1)
 OF_ALL_RUNS = ("bytes_on_the_wire", "same_in_both_worlds")
@@ -85,7 +92,16 @@ BROKEN = {
     "ssp:1 runs, ssp:0 is claimed": ZeroStaleness("ssp:1 / ps"),
     "delays are not believed": DelayNoise(believed=0.0),
     "the step is twice as long": DelayBound(gam=0.4),
-    "the eager one waits, the patient one does not": Straggler(eager="bsp", patient="asp"),
+    "means come at once": StalenessPrice(run=(0, 0, 0, 0, 0)),
+    "s = 8 runs, s = 0 is claimed": StalenessPrice((8,), (0,)),
+    "s = 2 runs, s = 4 is claimed": StalenessPrice((2,), (4,)),
+    "the eager wait, the patient do not": TimeToTarget(TimeToTarget().lines[::-1]),
+    "D-PSGD is claimed to converge": Heterogeneity(converge=("gossip:ring", "tracking:ring")),
+    "D2 is claimed to stall": Heterogeneity(stalls="d2:ring"),
+    "the momentum of agreements is not believed": OuterMomentum(claimed=0.0),
+    "there is no momentum of agreements": OuterMomentum(beta=0.0),
+    "rounds wait for the slow one": BackupWorkers(spare=0),
+    "rounds spare two": BackupWorkers(spare=2),
     "a tree costs as a ring": CollectiveCost(
         {"allreduce:tree / identity": "allreduce:ring / identity"}
     ),
@@ -145,6 +161,21 @@ def test_all_bytes_are_as_predicted(some_runs):
     verdict = BytesOnTheWire().judge(some_runs, BUDGET)
     assert verdict.outcome is Outcome.HOLDS, verdict
     assert verdict.predicted == verdict.measured > 0
+
+
+@pytest.mark.parametrize("architecture", ["ps:servers=1", "pairwise:ring"])
+@pytest.mark.parametrize(("wrong", "outcome"), [(0, Outcome.HOLDS), (1, Outcome.FAILS)])
+def test_workers_that_end_early_send_less(simulated, architecture, wrong, outcome):
+    variant = Variant.parse(f"asp / {architecture} / identity / whole / sgd:0.1")
+    run = Run(variant, iso(3, 0), 6, ends=(6, 2, 3))
+    found = simulated([Job("early", run)])
+    claim = BytesOnTheWire(partial(off_by, nbytes=wrong))
+    assert claim.judge(found, BUDGET).outcome is outcome
+
+
+def test_no_formula_speaks_of_workers_who_end_early_and_do_not_say_as_much():
+    variant = Variant.parse("asp / ps / identity / whole / sgd:0.1")
+    assert per_clock(Run(variant, iso(3, 0), 6, ends=(6, 2, 3))) is None
 
 
 def off_by(run, nbytes=0, messages=0):

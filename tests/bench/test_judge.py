@@ -15,6 +15,7 @@ from bench.judge import (
     exponent,
     told_apart,
     undecided,
+    worst,
     written,
 )
 from bench.series import MOST, line, measured
@@ -137,6 +138,16 @@ def test_without_noise_one_run_says_all():
 def test_a_bound_that_is_kept_without_what_is_claimed_proves_nothing(without, outcome):
     kept, other = (bound(SUBJECT, some, [1.0] * 3, "") for some in ([0.5, 0.51, 0.5], without))
     assert told_apart(kept, other).outcome is outcome
+
+
+def test_of_several_verdicts_the_worst_is_told():
+    near, far, wrong = (equal(SUBJECT, 1.0, [x], "", 0.5) for x in (1.1, 0.6, 1.6))
+    low, high = (bound(SUBJECT, [x] * 3, [1.0] * 3, "") for x in (0.1, 0.9))
+    nothing = undecided(SUBJECT, "", 1.0)
+    assert worst([near, far]) is far
+    assert worst([high, low]) is high  # of bounds the one that is nearly broken
+    assert worst([nothing, far]) is nothing
+    assert worst([wrong, nothing, far]) is wrong
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ CHOSEN = [
     if kind[0] in ("ef-sgd-nonconvex", "gossip-consensus", "local-sgd-nonconvex")
     or kind[0] in ("ef21", "qsgd-nonconvex", "qsgd-nonconvex-shared")
     or kind[0] in ("bsp-sc-decreasing", "bsp-sc-sampling", "dpsgd-nonconvex-cta", "gd-convex")
+    or kind[0] in ("post-local-sgd", "local-momentum-G", "composition-G", "one-peer-exp")
     or "without noise" in (kind[1] or "")
 ]
 

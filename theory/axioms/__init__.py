@@ -6,7 +6,8 @@ of inner products that `theory.identities` proves. The letters are those of `the
 """
 
 from theory.axiom import AXIOMS
-from theory.axioms import compressors, delays, functions, geometry, lengths, sampling, workers
+from theory.axioms import compressors, delays, functions, geometry, lengths, pairwise, sampling
+from theory.axioms import regret, stability, workers
 
 __all__ = ["AXIOMS", "compressors", "delays", "functions", "geometry", "lengths"]
-__all__ += ["sampling", "workers"]
+__all__ += ["pairwise", "regret", "sampling", "stability", "workers"]

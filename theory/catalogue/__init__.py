@@ -1,7 +1,8 @@
 """The theorems, one family a file; a file is found by its `THEOREMS`.
 
 Read `bsp` first, then `local_sgd`, `local_sgd_convex`, `gossip`, `error_feedback`, `ef_convex`,
-`unbiased`, `ef21`, `delayed`. `gd` is proved by a certificate; in `sampling` the noise is that of
+`unbiased`, `ef21`, `delayed`; then `second_moment`, where mechanisms are put together, `one_peer`
+and `cooperative`. `gd` is proved by a certificate; in `sampling` the noise is that of
 real data.
 """
 

@@ -18,8 +18,11 @@ from theory.trials import (
     gossip,
     local_sgd,
     momentum,
+    pairwise,
     sampling,
     second_moment,
+    ssp_regret,
+    stability,
     unbiased,
 )
 from theory.trials.trial import Control, Trial
@@ -39,5 +42,8 @@ TRIALS: tuple[Trial, ...] = (
     *second_moment.trials(),
     *cooperative.trials(),
     *momentum.trials(),
+    *pairwise.trials(),
+    *ssp_regret.trials(),
+    *stability.trials(),
 )
 """Every trial, controls next to the trial they break."""

@@ -26,5 +26,5 @@ def trials() -> list[Trial]:
         heavy,
         *broken_by(replace(heavy, options={"d": 100}), FROZEN)[1:],
         *broken_by(bumps, ALONE),
-        replace(heavy, mom=0.99, gam=0.0001, T=400),
+        replace(heavy, mom=0.99, gam=0.00005, T=400),
     ]

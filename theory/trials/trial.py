@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory.compressed import qualities
+from theory.meetings import nu
 from theory.testbed import Base, Floats, problem
 from theory.turns import qualities as graph_qualities
 
@@ -53,6 +54,8 @@ class Trial:
         Step size.
     offset : float or None
         a of the decreasing step 1 / (mu (t + a)), which then replaces gam.
+    falling : float or None
+        First of the steps falling / sqrt(t + 1), which then replace gam.
     mom : float
         Momentum of every worker, which exchanges leave alone.
     after : int
@@ -62,7 +65,8 @@ class Trial:
     topology : str
         Mixing matrix of an exchange, or a turn of them; complete: all agree on the mean.
     order : str
-        atc: adapt, then combine (step, then exchange); cta: gossip and step at once.
+        atc: adapt, then combine (step, then exchange); cta: gossip and step at once; pairs: one
+        worker steps, then two neighbours average, both drawn ("slow": the last one is rare).
     compressor, k : str, int
         identity, topk and randk (k entries), sign (scaled), qsgd (k levels), loud (broken topk).
     memory : bool
@@ -78,7 +82,8 @@ class Trial:
     staleness, pace : float or None, str
         None: all exchange at once. Else a server takes in one gradient a step, T in all, each
         applied with step size gam; no worker is more clocks ahead (infinite: nobody waits). How
-        fast workers are is in `theory.events.PACES`.
+        fast workers are is in `theory.events.PACES`. With `falling` steps workers read what they
+        see of a model; pace oldest: of others only what they must (`theory.views`).
     seeds : int
         Independent repetitions, seeds 0 .. seeds - 1.
     control : Control or None
@@ -93,6 +98,7 @@ class Trial:
     options: Mapping[str, Any] = field(default_factory=dict)
     H: int = 1
     offset: float | None = None
+    falling: float | None = None
     mom: float = 0.0
     after: int = 0
     late: int = 0
@@ -127,6 +133,8 @@ class Trial:
 
     def steps(self) -> Floats:
         """Return the step sizes (T,)."""
+        if self.falling is not None:
+            return np.asarray(self.falling / np.sqrt(np.arange(self.T) + 1))
         if self.offset is None:
             return np.full(self.T, self.gam)
         steps: Floats = 1 / (self.oracle().values["mu"] * (np.arange(self.T) + self.offset))
@@ -139,12 +147,18 @@ class Trial:
         values |= {"gam": self.gam} if self.offset is None else {"a": self.offset}
         values |= {"mom": self.mom, "Tp": self.after, "tau": self.late}
         values |= graph_qualities(self.topology, self.n)
+        if self.order == "pairs":
+            values |= {"nu": nu(self.topology, self.n)}
         values |= qualities(self.compressor, self.k, oracle.d)
         if self.refers:  # all f_i have one Hessian; the first messages differ from C(g_i) by
             first = oracle.gradients(np.broadcast_to(oracle.x0, (self.n, oracle.d)))
             left = 1 - values["delta"]
             values |= {"Ltil": oracle.L, "G0": left * float((first**2).sum() / self.n)}
-        return values | self._delays()
+        values |= self._delays()
+        if self.falling is not None:  # so far the run may go for this to be the step
+            worst = 2 * values["G2"] * (values["s"] + 1) * values["Pw"]
+            values["Fd"] = self.falling * float(np.sqrt(worst))
+        return values
 
     def _delays(self) -> dict[str, float]:
         """Return what is claimed of delays: what the gate allows, or all that T allows.

@@ -1,0 +1,39 @@
+"""Stages of the theorem of `theory.catalogue.stability`: no noise, and one delay for all steps.
+
+perturbation  avg |x_t - x_{t-tau}|^2 <= gam^2 tau^2 avg |m|^2
+bound         the factor by which |x_t - x*| grows in a step: the largest of the last quarter of a
+              run over that of the quarter before, per step
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theory.descents.common import Entry, Values, average, constant, smoothness
+from theory.measured import Measured
+from theory.testbed import Floats
+
+__all__ = ["ENTRIES"]
+
+
+def _none(measured: Measured, values: Values) -> tuple[Floats, float]:
+    return average(measured.noise), 0.0
+
+
+def _late(measured: Measured, values: Values) -> tuple[Floats, Floats]:
+    moved = (values["gam"] * values["tau"]) ** 2 * average(measured.mean_gradient)
+    return average(measured.spread), moved
+
+
+def _growth(measured: Measured) -> Floats:
+    quarter = measured.error.shape[1] // 4
+    last = measured.error[:, -quarter:].max(axis=1)
+    before = measured.error[:, -2 * quarter : -quarter].max(axis=1)
+    grown = np.divide(last, before, out=np.zeros_like(last), where=before > 0)
+    factor: Floats = grown ** (1 / (2 * quarter))
+    return factor
+
+
+_STAGES = {"noise": _none, "smoothness": smoothness, "perturbation": _late}
+
+ENTRIES = {"delay-stability": Entry(_STAGES, _growth, constant)}
