@@ -167,7 +167,7 @@ def test_all_bytes_are_as_predicted(some_runs):
 @pytest.mark.parametrize(("wrong", "outcome"), [(0, Outcome.HOLDS), (1, Outcome.FAILS)])
 def test_workers_that_end_early_send_less(simulated, architecture, wrong, outcome):
     variant = Variant.parse(f"asp / {architecture} / identity / whole / sgd:0.1")
-    run = Run(variant, iso(3, 0), 6, ends=(6, 2, 3))
+    run = Run(variant, iso(3, 0), 6, compute=1e-3, ends=(6, 2, 3))
     found = simulated([Job("early", run)])
     claim = BytesOnTheWire(partial(off_by, nbytes=wrong))
     assert claim.judge(found, BUDGET).outcome is outcome

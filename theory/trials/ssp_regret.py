@@ -12,26 +12,27 @@ from theory.trials.trial import Control, Trial
 
 __all__ = ["trials"]
 
+STEEP = {"d": 1, "L": 20.0, "c": 0.05, "radius": 0.75}
+
 STALE = Control("views are 900 clocks old, none is claimed", "perturbation", {"staleness": 900})
-FAR = Control("the start is far away", "reach", {"options": {"d": 1, "radius": 30.0}})
-LOUD = Control("noise of three times the length", "steepness", {"options": {"sigma2": 9.0}})
+FAR = Control("the start is far away", "reach", {"options": {**STEEP, "radius": 9.0}})
+LOUD = Control("noise of three times the length", "steepness", {"options": {**STEEP, "sigma2": 9.0}})
 STEADY = Control("a constant step runs", "identity", {"falling": None, "gam": 0.1})
 
 
 def trials() -> list[Trial]:
     """Return the trials, controls next to the trial they break."""
-    steep = {"d": 1, "L": 20.0, "c": 0.05, "radius": 0.3}
-    one = Trial("ssp-regret", "huber", n=4, T=400, options=steep, staleness=1, falling=0.2)
-    far = replace(one, staleness=3, pace="slow")
-    fresh = replace(one, staleness=0, pace="oldest", T=800, seeds=6)
-    flat = replace(one, problem="pseudo_huber", options={"radius": 1.0}, n=8, falling=0.8)
+    one = Trial("ssp-regret", "huber", n=4, T=400, options=STEEP, staleness=1, falling=0.2)
+    cached = replace(one, staleness=0, pace="oldest", T=800, options={**STEEP, "radius": 0.5})
+    many = replace(one, options={"d": 100, "L": 2.0, "c": 0.05})
+    smooth = replace(one, problem="pseudo_huber", options={"radius": 1.0}, n=8, falling=0.8)
     public = replace(one, theorem="ssp-regret-published", pace="oldest")
     return [
         *broken_by(one, STEADY, LOUD),
-        *broken_by(one, FROZEN)[1:],
-        far,
-        *broken_by(fresh, STALE),
-        flat,
+        *broken_by(many, FROZEN),
+        replace(one, staleness=3, pace="slow"),
+        *broken_by(replace(cached, seeds=6), STALE),
+        smooth,
         *broken_by(public, FAR),
         *broken_by(replace(public, staleness=0), STALE)[1:],
     ]
