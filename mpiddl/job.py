@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mpiddl.architecture.scripts import require_choices
+from mpiddl.architecture.scripts import REMEDY, require_choices
 from mpiddl.arrays import Array
 from mpiddl.curve import Curve
 from mpiddl.errors import ConfigurationError
@@ -106,12 +106,19 @@ class Run:
                 f"{variant} leaves nothing to chance, so it follows no script: leave it out"
             )
         plan = variant.schedule.plan(problem.layout, np.dtype(problem.dtype).itemsize)
-        spans, apart = [bucket.span for bucket in plan.buckets], not variant.architecture.served
+        spans = [bucket.span for bucket in plan.buckets]
         own = {at: choices for at, choices in script.items() if at[0] != SHOWN}
         variant.architecture.check_script(own, spans, self.ranks, self.all_clocks, variant.sync)
-        rows = len(due_clocks(self.snapshots, self.clocks)) if apart else 0
         shown = {at: choices for at, choices in script.items() if at[0] == SHOWN}
-        require_choices(shown, {(SHOWN, worker): rows for worker in range(problem.workers * apart)})
+        due = due_clocks(self.snapshots, self.clocks)
+        workers = range(0 if variant.architecture.served else problem.workers)
+        require_choices(shown, {(SHOWN, worker): len(due) for worker in workers})
+        for (_, worker), clocks in shown.items():
+            if not {*clocks} <= {*due, self.all_clocks[worker]}:
+                raise ConfigurationError(
+                    f"the script shows worker {worker} at clocks of which there is no snapshot: "
+                    f"{REMEDY}"
+                )
 
     def _check_ends(self, ends: tuple[int, ...]) -> None:
         variant = self.variant

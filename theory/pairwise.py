@@ -34,7 +34,10 @@ def run(trial: Trial, oracle: Base, drawn: NDArray[Any]) -> Trajectory:
     turns = np.stack([s.choice(n, trial.T, p=chances / chances.sum()) for s in streams])
     meetings = [s.integers(max(1, len(pairs)), size=trial.T) for s in streams]
     met = pairs[np.stack(meetings)] if len(pairs) else None
-    y, v = np.empty((trial.seeds, trial.T, n, oracle.d)), np.empty((trial.seeds, trial.T + 1, oracle.d))
+    y, v = (
+        np.empty((trial.seeds, trial.T, n, oracle.d)),
+        np.empty((trial.seeds, trial.T + 1, oracle.d)),
+    )
     g = np.zeros(y.shape)
     x = np.broadcast_to(oracle.x0, y[:, 0].shape).copy()
     v[:, 0] = oracle.x0

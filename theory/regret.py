@@ -15,7 +15,12 @@ T, t = symbol("T"), symbol("t")
 
 
 def add_up(
-    proof: Proof, claim: Claim, before: Atom, after: Atom, most: sp.Expr, step: tuple[Scalar, sp.Expr]
+    proof: Proof,
+    claim: Claim,
+    before: Atom,
+    after: Atom,
+    most: sp.Expr,
+    step: tuple[Scalar, sp.Expr],
 ) -> Claim:
     """Average ``0 <= w_t (before - after) + k gam_t + ...`` over t < T, for weights w_t that grow.
 
@@ -41,4 +46,6 @@ def add_up(
         if not is_zero(c - c.subs(t, 0)):
             proof.refuse(f"the coefficient {c} of {atom} depends on t")
     whole = Form.of(ONE, weight.subs(t, T - 1) * most / T)
-    return proof.record(Claim(Form({a: c.subs(t, 0) for a, c in rest.terms.items()}) + whole), label)
+    return proof.record(
+        Claim(Form({a: c.subs(t, 0) for a, c in rest.terms.items()}) + whole), label
+    )

@@ -57,6 +57,4 @@ _STAGES = {
     "perturbation": _views,
 }
 
-ENTRIES = {
-    name: Entry(_STAGES, _regret, _steps) for name in ("ssp-regret", "ssp-regret-published")
-}
+ENTRIES = {name: Entry(_STAGES, _regret, _steps) for name in ("ssp-regret", "ssp-regret-published")}

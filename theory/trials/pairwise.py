@@ -9,7 +9,9 @@ from theory.trials.trial import Control, Trial
 
 __all__ = ["trials"]
 
-NEIGHBOURS = Control("neighbours of a ring meet, all are claimed", "perturbation", {"topology": "ring"})
+NEIGHBOURS = Control(
+    "neighbours of a ring meet, all are claimed", "perturbation", {"topology": "ring"}
+)
 STRANGERS = Control("nobody meets", "perturbation", {"topology": "alone"})
 RARE = Control("one worker hardly has a turn", "unbiased", {"pace": "slow"})
 LOUD = Control("noise of three times the length", "steepness", {"options": {"sigma2": 9.0}})

@@ -16,7 +16,9 @@ STEEP = {"d": 1, "L": 20.0, "c": 0.05, "radius": 0.75}
 
 STALE = Control("views are 900 clocks old, none is claimed", "perturbation", {"staleness": 900})
 FAR = Control("the start is far away", "reach", {"options": {**STEEP, "radius": 9.0}})
-LOUD = Control("noise of three times the length", "steepness", {"options": {**STEEP, "sigma2": 9.0}})
+LOUD = Control(
+    "noise of three times the length", "steepness", {"options": {**STEEP, "sigma2": 9.0}}
+)
 STEADY = Control("a constant step runs", "identity", {"falling": None, "gam": 0.1})
 
 
