@@ -170,6 +170,7 @@ class Recorder:
         place = np.argsort(order).reshape(marks.shape)
         made = np.cumsum(np.diff(counts, axis=1, prepend=0).reshape(-1)[order])
         until = np.searchsorted(made, counts.sum(axis=0)).clip(place[:, 0].max())
+        until[-1] = made.size - 1  # in the end all is over
         return [due[comm.rank, place[comm.rank] <= at] for at in until]
 
     def _own_models(self, d: int, shown: Sequence[int]) -> Array:

@@ -113,6 +113,16 @@ def one_peer_exponential() -> bool:
 
 
 @_identity
+def root_sum() -> bool:
+    """1 + 1/sqrt(2) + .. + 1/sqrt(T) <= 2 sqrt(T): 2 (b - a) - 1/b = (b - a)^2 / b.
+
+    With a = sqrt(T), b = sqrt(T + 1) the right side grows by 2 (b - a) where the left does by 1/b;
+    1 is b^2 - a^2.
+    """
+    return is_zero(2 * (b - a) * b - (b**2 - a**2) - (b - a) ** 2)
+
+
+@_identity
 def gate_delays() -> bool:
     """All schedules of up to 3 workers and 3 clocks of staleness: at most (2 s + 1)(n - 1)."""
     return all(

@@ -1,7 +1,7 @@
 """The move `boundary`: the step at which the first mode of a delayed recursion leaves the circle.
 
 x_{t+1} = x_t - gam a x_{t-tau} has the modes z^t with z - 1 + gam a z^(-tau) = 0. Without a step
-one of them is z = 1, the others are 0; with a short one, z = 1 - gam a + ..., all are inside. On the
+one of them is z = 1, the others are 0; with a short one, z = 1 - gam a + .., all are inside. On the
 unit circle, z = exp(i phi), the chord z - 1 = 2 i sin(phi/2) exp(i phi/2) must be -gam a z^(-tau):
 
     length   2 sin(phi/2) = gam a

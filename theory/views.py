@@ -1,7 +1,7 @@
 """Workers that see views of a model: their own updates, and those of others as far as they know.
 
-Update t = c n + p is worker p's of clock c, and moves the model by -gam_t g_t(y_t). The view y_t has
-in it the first k clocks of every worker q, k = `seen[t, q]`. x_t has all updates before t in it. The
+Update t = c n + p is worker p's of clock c, and moves the model by -gam_t g_t(y_t). The view y_t
+has in it the first k clocks of every worker q, k = `seen[t, q]`; x_t has all updates before t. The
 number of updates in one of the two only is |k - c - (q < p)|, added up over q.
 """
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from theory.catalogue import THEOREMS
-from theory.mixing import lam, matrix
 from theory.delayed import THRESHOLD
 from theory.evaluation import Evaluated
+from theory.mixing import lam, matrix
 from theory.moments import moments
 from theory.recursions import simulate
 from theory.stability import modes

@@ -48,7 +48,8 @@ class BackupWorkers:
     spare: int = SPARE
 
     subject: ClassVar[Subject] = Subject(
-        "with one worker to spare a slow one costs no time, and its share of the noise", "n - b"
+        "with one worker to spare a slow one costs no time, and its share of the noise",
+        "path of a round; theory.delayed",
     )
 
     def jobs(self, budget: Budget) -> Sequence[Job]:

@@ -45,7 +45,8 @@ class Heterogeneity:
     converge: tuple[str, ...] = (f"d2:{GRAPH}", f"tracking:{GRAPH}")
 
     subject: ClassVar[Subject] = Subject(
-        "with workers that differ D-PSGD stalls where it must, D2 and tracking don't", "W, f_i"
+        "with workers that differ D-PSGD stalls where it must, D2 and tracking don't",
+        "X = W (X - gam grad F(X))",
     )
 
     def jobs(self, budget: Budget) -> Sequence[Job]:

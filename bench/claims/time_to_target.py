@@ -7,6 +7,8 @@ Problem     breast_cancer, logistic regression, one step size for all; one worke
 Measured    virtual seconds until f - f* has fallen to `TARGET` of what it was, with the same
             gradients and paces: of asp over those of bsp, at most 1; and no neighbours in that
             order may be the wrong way round. The formula knows nothing of what old gradients cost
+Regime      early: where one worker is always slow, ssp is at most s clocks ahead of bsp, and what
+            it loses to old models lets bsp overtake it in the end
 Broken if   the eager ones wait
 """
 

@@ -6,8 +6,9 @@ Idea    One list of MPI requests, kept from look to look, and one Testsome over 
         receives posted a look costs tens of microseconds.
 Waiting Linux sleeps no shorter than some 70 us, and MPI moves long messages only while it is
         asked: a sleep in the middle of a collective costs more than its messages. So `idle` first
-        looks again and again, letting others by who need the core, for about a millisecond; with
-        many ranks per core not at all. Then it sleeps, longer and longer in one wait.
+        looks again and again, letting others by who need the core: for about a millisecond with a
+        core for every rank, less with some ranks per core, not at all with many. Then it sleeps,
+        longer and longer in one wait.
 """
 
 from __future__ import annotations
@@ -27,9 +28,7 @@ __all__ = ["Transfers"]
 
 LOOK = 100e-6  # seconds between two looks while something else can move
 BURST = 20  # looks in a row, the core given away before each
-SPIN = 50  # bursts in vain before the first sleep, if every rank has a core
-SHARED = 10  # the same where ranks share cores: others have their turns in a burst
-CROWD = 4  # ranks per core up to which bursts pay; beyond, they keep others from their work
+SPIN = 50  # bursts in vain before the first sleep, if every rank has a core; less where some share
 SHORTEST, LONGEST = 20e-6, 200e-6  # seconds asked of one sleep
 
 _give_way = getattr(os, "sched_yield", lambda: None)  # macOS has none
@@ -48,7 +47,9 @@ class Transfers:
 
     def __init__(self, testsome: Callable[[list[Any], list[Any]], Any], crowding: float) -> None:
         self._testsome = testsome
-        self._spin = SPIN if crowding <= 1 else SHARED if crowding <= CROWD else 0
+        # Where ranks share cores a burst takes longer, and keeps more of them from their work: 6
+        # bursts for two of a core, 1 for four, none from five on (measured).
+        self._spin = round(SPIN / max(crowding, 1.0) ** 3)
         self._requests: list[Any] = []
         self._operations: list[Outgoing | Incoming] = []
         self._statuses: list[Any] = []

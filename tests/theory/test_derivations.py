@@ -54,6 +54,11 @@ NAMES = {
     "composition-G",
     "one-peer-exp",
     "cooperative-sgd",
+    "momentum-nonconvex",
+    "delay-stability",
+    "adpsgd-sync",
+    "ssp-regret",
+    "ssp-regret-published",
 }
 
 # Somewhere inside the domain of every theorem.
@@ -86,6 +91,8 @@ POINT = {
     "G2": 3.0,
     "mom": 0.5,
     "Tp": 32,
+    "nu": 0.5,
+    "Fd": 1.5,
     "m": 3,
 }
 
@@ -197,6 +204,11 @@ def test_evaluation_agrees_with_sympy(name):
         ("composition-G", {"mom": 1.0}, "mom < 1"),
         ("one-peer-exp", {"n": 6}, "Eq(n, 2**m)"),
         ("cooperative-sgd", {"lam": 1.0}, "lam < 1"),
+        ("momentum-nonconvex", {"mom": 0.95}, "< 1"),
+        ("delay-stability", {"tau": 200.0}, "L*gam < 2*sin("),
+        ("adpsgd-sync", {"nu": 1.0}, "nu < 1"),
+        ("ssp-regret", {"Pw": 0.5}, "Pw >= 1"),
+        ("ssp-regret-published", {"Fd": -1.0}, "Fd >= 0"),
     ],
 )
 def test_a_violated_condition_is_named(name, values, violated):

@@ -46,6 +46,8 @@ def test_every_stage_that_can_break_is_broken() -> None:
         "perturbation",
         "delays",
         "steepness",
+        "reach",
+        "bound",
     }
 
 

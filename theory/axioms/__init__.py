@@ -6,8 +6,18 @@ of inner products that `theory.identities` proves. The letters are those of `the
 """
 
 from theory.axiom import AXIOMS
-from theory.axioms import compressors, delays, functions, geometry, lengths, pairwise, sampling
-from theory.axioms import regret, stability, workers
+from theory.axioms import (
+    compressors,
+    delays,
+    functions,
+    geometry,
+    lengths,
+    pairwise,
+    regret,
+    sampling,
+    stability,
+    workers,
+)
 
 __all__ = ["AXIOMS", "compressors", "delays", "functions", "geometry", "lengths"]
 __all__ += ["pairwise", "regret", "sampling", "stability", "workers"]

@@ -42,8 +42,8 @@ def apart(gradient: Vector, missed: Vector, steps: Scalar) -> Terms:
 def views_differ(count: Scalar) -> Terms:
     """An update is in the wrong place in at most (2 s + 1)(Pw - 1) views.
 
-    A view of clock c' has in it, for sure, all clocks < c' - s, and none > c' + s. So of each of the
-    others at most the 2 s + 1 views of the clocks c - s, .., c + s differ in an update of clock c.
+    A view of clock c' has in it, for sure, all clocks < c' - s, and none > c' + s. So of each of
+    the others at most the 2 s + 1 views of clocks c - s, .., c + s differ in an update of clock c.
     """
     return {"views": Form.of(ONE, (2 * s + 1) * (Pw - 1)), "count": Form.of(count, -1)}
 

@@ -40,7 +40,7 @@ def _moved(gradient: Vector) -> Vector:
 
 
 def _gradients(proof: Proof) -> Claim:
-    """avg |p|^2 <= avg |g|^2 / (1 - mom)^2, p' = mom p + g."""
+    """On average |p|^2 <= |g|^2 / (1 - mom)^2, p' = mom p + g."""
     after = Scalar("|p'|^2")
     claim = proof.define(after, mom * p + g)
     (cross,) = inner(p, g).terms

@@ -1,7 +1,8 @@
-"""Stages of the theorem of `theory.catalogue.pairwise`: g_i is n times the gradient whose turn it is.
+"""Stages of the theorem of `theory.catalogue.pairwise`.
 
-So the mean model moves by gam/n times the mean of g, and the square of that mean is the mean square
-of all gradients, on average.
+g_i is n times the gradient of the worker whose turn it is, and 0 for the others. So the mean model
+moves by gam/n times the mean of g, and the square of that mean is, on average, the mean square of
+all gradients.
 
 steepness  avg |mean g|^2 <= G2
 unbiased   turns are even: (1/n) sum_i |sum_t (g_i - grad f_i(x_i))|^2 / T <= n G2
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.descents.common import Entry, Values, average, gradient, lemma, smoothness
+from theory.descents.common import Entry, Sides, Values, average, gradient, lemma, smoothness
 from theory.measured import Measured
 from theory.testbed import Floats
 
@@ -39,7 +40,7 @@ def _descent(measured: Measured, values: Values) -> tuple[Floats, Floats]:
     return left, right + average(measured.deviation)
 
 
-_STAGES = {
+_STAGES: dict[str, Sides] = {
     "steepness": _steepness,
     "unbiased": _even,
     "descent": _descent,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.descents.common import Entry, Values, average, unbiased
+from theory.descents.common import Entry, Sides, Values, average, unbiased
 from theory.measured import Measured
 from theory.testbed import Floats
 
@@ -49,7 +49,7 @@ def _regret(measured: Measured) -> Floats:
     return average(measured.loss_at_x)
 
 
-_STAGES = {
+_STAGES: dict[str, Sides] = {
     "reach": _reach,
     "steepness": _steepness,
     "unbiased": unbiased,

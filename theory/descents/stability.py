@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.descents.common import Entry, Values, average, constant, smoothness
+from theory.descents.common import Entry, Sides, Values, average, constant, smoothness
 from theory.measured import Measured
 from theory.testbed import Floats
 
@@ -34,6 +34,6 @@ def _growth(measured: Measured) -> Floats:
     return factor
 
 
-_STAGES = {"noise": _none, "smoothness": smoothness, "perturbation": _late}
+_STAGES: dict[str, Sides] = {"noise": _none, "smoothness": smoothness, "perturbation": _late}
 
 ENTRIES = {"delay-stability": Entry(_STAGES, _growth, constant)}
