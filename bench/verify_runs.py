@@ -7,12 +7,12 @@ told a `Spec` each. A broken trial is run for real: shared noise, a lopsided W, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bench import verify_served, verify_words
+from bench import verify_pairs, verify_served, verify_views, verify_words
 from bench.jobs import Outcome
 from bench.wrappers import FrozenNoise, Scattered, SharedNoise
 from mpiddl.architecture import Architecture
@@ -49,6 +49,7 @@ class Spec:
     H: int
     gam: float
     offset: float | None
+    falling: float | None
     mom: float
     after: int
     late: int
@@ -101,11 +102,15 @@ def build(spec: Spec, seed: int) -> Run:
         learnt = SharedNoise(learnt)
     elif spec.noise == "frozen":
         learnt = FrozenNoise(learnt)
+    if spec.falling is not None:
+        spec, learnt = replace(spec, gam=1.0), verify_views.Falling(learnt, spec.falling, spec.n)
     if spec.staleness is not None:
         return verify_served.build(spec, learnt, spec.staleness, seed)
+    if spec.order == "pairs":
+        spec, learnt = replace(spec, gam=spec.gam / spec.n), verify_pairs.turns(spec, learnt, seed)
     rate = 1.0 if apart else _rate(spec, learnt)
     rule = Momentum(rate, beta=spec.mom) if spec.mom else SGD(rate)
-    architecture = _architecture(spec)
+    architecture = _architecture(spec, seed)
     channel = verify_words.channel(spec, learnt.layout.size)
     sums = isinstance(architecture, AllReduce) and spec.H == 1 and not verify_words.displaces(spec)
     seats = Seats(None, rule) if sums else Seats(rule, SGD(1))
@@ -130,7 +135,9 @@ def _rate(spec: Spec, learnt: Problem) -> float | Rate:
     return decreasing(learnt.constants.mu or 0.0, spec.offset)
 
 
-def _architecture(spec: Spec) -> Architecture:
+def _architecture(spec: Spec, seed: int) -> Architecture:
+    if spec.order == "pairs":
+        return verify_pairs.meetings(spec, seed)
     if spec.topology == "complete":
         return AllReduce()
     if spec.topology == "lopsided":
@@ -148,6 +155,7 @@ class Arrays:
     e: Array | None = None
     said: Array | None = None
     delays: Array | None = None
+    misplaced: Array | None = None
 
 
 def arrays(spec: Spec, outcomes: Sequence[Outcome]) -> Arrays:
@@ -157,6 +165,9 @@ def arrays(spec: Spec, outcomes: Sequence[Outcome]) -> Arrays:
     to move it. Workers that start apart do so in their first clock, which is left out. Where means
     come late, gradients of a step are taken at the model of `late` steps before.
     """
+    if spec.falling is not None:
+        y, g, v, wrong = verify_views.observed(spec, outcomes)
+        return Arrays(y, g, v, misplaced=wrong)
     if spec.staleness is not None:
         y, g, v, delays = verify_served.observed(outcomes)
         return Arrays(y, g, v, delays=delays)

@@ -1,6 +1,6 @@
 """Local SGD on parabolas that bend differently, exactly: the mean model misses the minimum.
 
-    f_i(x) = (1 + bend c_i)/2 |x|^2 + <s_i, x>,  s_i = sqrt(zeta2) c_i u,  c_i as in `testbed.shifts`
+    f_i(x) = (1 + bend c_i)/2 |x|^2 + <s_i, x>,  s_i = sqrt(zeta2) c_i u as in `testbed.shifts`
 
 The c_i add up to 0, so f = |x|^2 / 2. Within a round, with q_i = 1 - gam (1 + bend c_i) and all
 workers together at its start, along u and in the mean, and for the variance over all coordinates,

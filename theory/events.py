@@ -17,7 +17,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PACES", "Delays", "Durations", "Ints", "Schedule", "ahead", "largest_delay", "schedule"]
+__all__ = ["PACES", "Delays", "Durations", "Ints", "Schedule", "ahead", "chances"]
+__all__ += ["largest_delay", "schedule"]
 
 Ints: TypeAlias = NDArray[np.int64]
 Durations: TypeAlias = Callable[[int, int], float]  # worker, clock -> seconds of its gradient
@@ -124,6 +125,16 @@ PACES: dict[str, Callable[[int, int], Durations]] = {
     "slow": _slow,
 }
 """How fast workers are: durations, alike at every call, from the number of workers and a seed."""
+
+
+def chances(n: int, pace: str) -> NDArray[np.float64]:
+    """Return how likely it is each worker's turn where one steps at a time, (n,).
+
+    With pace "first" it is always the turn of worker 0.
+    """
+    if pace == "first":
+        return np.eye(n)[0]
+    return np.full(n, 1 / n)
 
 
 def ahead(staleness: int) -> Durations:

@@ -39,6 +39,8 @@ class Trajectory:
     delays : int (S, T) or None
         How many steps before step t its gradient was read, y_t = v_{t - delays_t}; None if all
         gradients of a step are taken at its beginning.
+    misplaced : int (S,) or None
+        In how many views y_t an update is that v_t has not, or the other way round, at most.
     """
 
     y: Floats
@@ -47,6 +49,7 @@ class Trajectory:
     e: Floats | None = None
     said: Floats | None = None
     delays: NDArray[np.int64] | None = None
+    misplaced: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Measured:
         (1/n) sum |e_i|^2 and (1/n) sum |gam g_i + e_i|^2; None if no memories were recorded.
     messages : Messages or None
         What was lost and said; None if it was not recorded.
-    delays : int (S, T) or None
+    delays, misplaced : int (S, T) and (S,), or None
         As recorded.
     tolerance : float
         Relative, of what is rounding.
@@ -89,6 +92,7 @@ class Measured:
     pushed: Floats | None
     messages: Messages | None
     delays: NDArray[np.int64] | None
+    misplaced: NDArray[np.int64] | None
     tolerance: float = TOLERANCE
 
     @property
@@ -155,6 +159,7 @@ def measure(
         pushed=pushed,
         messages=None if run.said is None else messages(run.said, run.g, own),
         delays=run.delays,
+        misplaced=run.misplaced,
         tolerance=tolerance,
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.events import chances
 from theory.measured import Trajectory
 from theory.meetings import edges, meet
 from theory.testbed import Base
@@ -19,19 +20,12 @@ from theory.trials import Trial
 
 __all__ = ["run"]
 
-RARE = 0.05  # share of the turns that a slow worker takes, of its fair share
-
 
 def run(trial: Trial, oracle: Base, drawn: NDArray[Any]) -> Trajectory:
-    """Return what all seeds do; drawn (S, T, n, ...) is all that is random in the gradients.
-
-    With pace "slow" the last worker is drawn far less often than the others.
-    """
+    """Return what all seeds do; drawn (S, T, n, ...) is all that is random in the gradients."""
     pairs, n, seeds = edges(trial.topology, trial.n), trial.n, np.arange(trial.seeds)
-    chances = np.ones(n)
-    chances[-1] = RARE if trial.pace == "slow" and n > 1 else 1.0
     streams = [np.random.default_rng([seed, 3]) for seed in range(trial.seeds)]
-    turns = np.stack([s.choice(n, trial.T, p=chances / chances.sum()) for s in streams])
+    turns = np.stack([s.choice(n, trial.T, p=chances(n, trial.pace)) for s in streams])
     meetings = [s.integers(max(1, len(pairs)), size=trial.T) for s in streams]
     met = pairs[np.stack(meetings)] if len(pairs) else None
     y, v = (

@@ -11,6 +11,8 @@ noise         avg |(1/n) sum g_i - m|^2 <= sigma2 / n
 unbiased      (1/n) sum_i |sum_t (g_i - grad f_i(y_i))|^2 / T <= sigma2: noise without memory
               (gd-convex claims that there is none, bsp-sc-sampling what it says of the noise at x)
 descent       the step of the proof, summed over t, in measured quantities (`theory.descents`)
+views         in no more views than claimed an update is in the wrong place (ssp-regret)
+reach         the run stays as near to x* as claimed (ssp-regret)
 reads         |y_t - v_{t - tau_t}| <= tolerance * largest |v|, if delays tau_t were recorded
 delays        largest and mean tau_t, and gradients under way, are not above what is claimed
 smoothness    avg |grad f(v) - m|^2 <= L^2 P,  P = avg (1/n) sum |y_i - v|^2

@@ -1,13 +1,13 @@
 """Workers that see views of a model: their own updates, and those of others as far as they know.
 
 Update t = c n + p is worker p's of clock c, and moves the model by -gam_t g_t(y_t). The view y_t
-has in it the first k clocks of every worker q, k = `seen[t, q]`; x_t has all updates before t. The
-number of updates in one of the two only is |k - c - (q < p)|, added up over q.
+has in it the first k clocks of every worker q, k = `seen[t, q]`; x_t has all updates before t, the
+first c + (q < p) of every q. Updates between the two are in the wrong place in this view.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from theory.events import PACES, Ints, schedule
 from theory.measured import Trajectory
 from theory.testbed import Base
-from theory.trials import Trial
 
-__all__ = ["Views", "apart", "cached", "observed", "run", "served"]
+if TYPE_CHECKING:
+    from theory.trials import Trial
+
+__all__ = ["Views", "cached", "misplaced", "observed", "run", "served"]
 
 
 class Views(NamedTuple):
@@ -66,16 +68,15 @@ def observed(trial: Trial) -> list[Views]:
     return [served(trial.n, clocks, s, trial.pace, seed) for seed in range(trial.seeds)]
 
 
-def apart(views: Views) -> Ints:
-    """Return by how many clocks of each worker view and order differ, signed: (T, n).
-
-    Positive where the view has more, negative where it has less.
-    """
-    steps, n = views.seen.shape
+def misplaced(seen: Ints) -> int:
+    """Return in how many views an update is in the wrong place, at most; seen is (T, n)."""
+    steps, n = seen.shape
     clock, worker = np.divmod(np.arange(steps), n)
     fixed = clock[:, None] + (np.arange(n) < worker[:, None])
-    found: Ints = views.seen - fixed
-    return found
+    ends = np.zeros((n, steps // n + 1), dtype=np.int64)
+    np.add.at(ends, (np.arange(n), np.minimum(fixed, seen)), 1)
+    np.add.at(ends, (np.arange(n), np.maximum(fixed, seen)), -1)
+    return int(np.cumsum(ends, axis=1).max())
 
 
 def run(trial: Trial, oracle: Base, drawn: NDArray[Any]) -> Trajectory:
@@ -96,4 +97,4 @@ def run(trial: Trial, oracle: Base, drawn: NDArray[Any]) -> Trajectory:
     v = np.empty((trial.seeds, trial.T + 1, oracle.d))
     v[:, 0] = oracle.x0
     v[:, 1:] = oracle.x0 - np.cumsum(steps[:, None] * g[:, :, 0], axis=1)
-    return Trajectory(y, g, v)
+    return Trajectory(y, g, v, misplaced=np.array([misplaced(one) for one in seen]))

@@ -7,11 +7,14 @@ fields, so that a test can break the one and keep the other: every claim has suc
 | file                  | theorem                        | measured                               |
 |-----------------------|--------------------------------|----------------------------------------|
 | `linear_speedup`      | bsp-sc-const                   | slope of the stationary error over n   |
+| `speedup_of_cells`    | bsp-sc-const, theory.delayed   | the same in all twelve cells           |
 | `exponent_in_T`       | bsp-convex, bsp-sc-decreasing  | slopes over T                          |
 | `worst_case`          | gd-convex                      | the gap, which is the bound            |
 | `large_batch`         | linear scaling                 | loss of n workers, of one              |
 | `local_consensus`     | local-sgd-nonconvex            | distance between workers, its lemma    |
 | `local_price`         | local-sgd-convex-iid           | loss, its bound, the loss of H = 1     |
+| `critical_period`     | local-sgd-*, theory.bent       | the H that costs a quarter, by n, noise|
+| `critical_staleness`  | asgd-nonconvex, theory.delayed | the s that costs a quarter, the same   |
 | `spectral_gap`        | gossip-consensus               | contraction of one mixing, by graph    |
 | `graph_consensus`     | dpsgd-nonconvex-atc, -cta      | distance between workers, their lemmas |
 | `unbiased_noise`      | qsgd-nonconvex, -shared        | noise of randk, qsgd, one mask for all |

@@ -38,7 +38,7 @@ GAM, BEND = 0.1, 1 / 3
 PERIODS = (1, 2, 4, 8, 16, 32)
 STEPS, ROW = 64, 32  # in all, and between two rows: the same steps for every H
 WORKERS, NOISE = (2, 4, 8, 16), (0.5, 5.0, 50.0)  # the map
-FEW, LITTLE = (2, 8), (0.5, 50.0)  # in a hurry
+FEW, LITTLE = (2, 8), (5.0,)  # in a hurry
 SEEDS = 4  # at most
 KINDS = ("alike", "unlike")
 D = {"alike": 10, "unlike": 2000}  # few parameters: much noise in each; many: a sharp mean
@@ -92,7 +92,7 @@ class CriticalPeriod:
         workers, noise = sizes(budget)
         reason = (
             f"points of {len(points)} on the maps, n = {workers[0]} .. {workers[-1]}, sigma2 = "
-            f"{noise[0]:g} .. {noise[-1]:g}; what bounds let cost {1 + SHARE:g} costs "
+            f"{', '.join(map('{:g}'.format, noise))}; what bounds let cost {1 + SHARE:g} costs "
             f"{max(costs):.2f} at most; {len(budget.all_seeds[:SEEDS])} seeds, simulated"
         )
         pictures = [

@@ -25,7 +25,7 @@ import numpy as np
 from bench.claims import Budget, claims
 from bench.jobs import Found, Job
 from bench.jobs import Outcome as Came
-from bench.judge import Outcome, Subject, Verdict, exponent, undecided
+from bench.judge import Outcome, Subject, Verdict, exponent, undecided, worst
 from bench.networks import NETWORKS
 from bench.series import Series, line, measured
 from mpiddl.ledger import FIELDS
@@ -56,7 +56,8 @@ GAM, STEPS, EVERY, D = 0.25, 12, 2, 2000
 SIZES, FEW = (8, 32, 256), (8, 24)  # workers, by default and in a hurry
 SEEDS = 3  # at most where there are 256 workers: d is large, so one run says much
 PACE = "lognormal:1e-3,sigma=0.3"
-WORST = (Outcome.HOLDS, Outcome.UNDECIDED, Outcome.FAILS)
+NETWORK = NETWORKS["10gbe"].network
+LONG = 100  # clocks after which nothing changes any more
 
 
 @dataclass(frozen=True)
@@ -100,19 +101,17 @@ class SpeedupOfCells:
             cell: exponent(self.subject, sizes, errors[cell], float(tuned.rate_n), "")
             for cell in CELLS
         }
-        cell = max(each, key=lambda cell: severity(each[cell]))
-        kept = sum(verdict.outcome is Outcome.HOLDS for verdict in each.values())
+        verdict = worst([*each.values()])
+        cell = next(cell for cell in CELLS if each[cell] is verdict)
+        kept = sum(one.outcome is Outcome.HOLDS for one in each.values())
         reason = (
             f"slope over n = {sizes[0]} .. {sizes[-1]} of the cell farthest from it, {cell}; "
             f"{kept} of {len(CELLS)} cells hold; {len(seeds)} seeds, simulated"
         )
-        verdict = replace(each[cell], reason=reason)
+        verdict = replace(verdict, reason=reason)
         if not all(small(one) for row in runs["asp / ps:servers=1"] for one in row):
             verdict = undecided(self.subject, "delays are too long for this step", -1.0)
         return verdict.drawn(*pictures(sizes, errors))
-
-
-NETWORK = NETWORKS["10gbe"].network
 
 
 def repeated(budget: Budget) -> tuple[Sequence[int], Sequence[int]]:
@@ -124,12 +123,6 @@ def error(run: Came) -> float:
     """Return the mean of |x - x*|^2 over the second half of the steps."""
     late = run.curve["step"] >= STEPS / 2
     return float(run.curve["distance2"][late].mean())
-
-
-def severity(verdict: Verdict) -> tuple[int, float]:
-    """Return what the worst of several verdicts has most of."""
-    away = abs(verdict.measured - verdict.predicted)
-    return WORST.index(verdict.outcome), float(np.nan_to_num(away))
 
 
 def small(run: Came) -> bool:
@@ -152,9 +145,6 @@ def exact(n: int, delay: int = 0) -> float:
     oracle = Quadratic(1, 1, 1.0, 1.0 / n, 0.0, 0.0, np.ones(1))
     moments = second_moments(np.maximum(steps - delay, 0), np.full(LONG, GAM), oracle)
     return float(moments.squares[-1].sum())
-
-
-LONG = 100  # clocks after which nothing changes any more
 
 
 def pictures(sizes: Sequence[int], errors: Mapping[str, Any]) -> tuple[Series, Series]:

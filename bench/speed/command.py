@@ -9,6 +9,7 @@ from typing import Any
 from bench.options import Options
 from bench.run import opening, refuse_together
 from bench.speed.collectives import RANKS, allreduces
+from bench.speed.exchanges import WORKERS, exchanges
 from bench.speed.measure import Measure, best
 from bench.speed.simulator import messages
 from mpiddl.comm.mpi import MPICommunicator
@@ -32,8 +33,8 @@ def speed(options: Options) -> None:
     with MPICommunicator() as comm:
         if comm.size == 1:
             raise ConfigurationError(
-                f"all-reduces are compared on {RANKS} ranks: mpirun -np {RANKS} python -m "
-                "mpiddl.bench speed"
+                f"all-reduces are compared on {RANKS} ranks, exchanges on {WORKERS}: mpirun -np "
+                f"{RANKS} python -m mpiddl.bench speed"
             )
         refuse_together(comm, options.out and options.out.parent)
         console, machine = opening(comm)
@@ -61,7 +62,7 @@ def _measured(comm: MPICommunicator) -> tuple[list[Measure], int]:
     """Return the best of several attempts, and how many there were; collective."""
     attempts: list[list[Measure]] = []
     while True:
-        rows = allreduces(comm)
+        rows = [*allreduces(comm), *exchanges(comm)]
         attempts.append([*rows, messages()] if comm.rank == 0 else [])
         measures = best(attempts)
         done = all(one.holds for one in measures) or len(attempts) == ATTEMPTS

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-__all__ = ["Measure", "best", "of_repetitions"]
+if TYPE_CHECKING:
+    from mpiddl.comm.mpi import MPICommunicator
+
+__all__ = ["Measure", "best", "judged", "of_repetitions"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,11 @@ def of_repetitions(
     """Return the measure that `values`, one a repetition, amount to."""
     low, median, high = (float(one) for one in np.quantile(values, (0.25, 0.5, 0.75)))
     return Measure(what, unit, median, low, high, limit, at_least)
+
+
+def judged(comm: MPICommunicator, ranks: int) -> bool:
+    """Whether limits hold here: they are for so many `ranks` and for the MPI that mpiddl brings."""
+    return comm.size == ranks and comm.library.startswith("MPICH")
 
 
 def best(attempts: Sequence[Sequence[Measure]]) -> list[Measure]:

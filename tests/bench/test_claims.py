@@ -12,6 +12,8 @@ from bench.claims.asynchronous import DelayBound, DelayNoise
 from bench.claims.backup_workers import BackupWorkers
 from bench.claims.bytes_on_the_wire import BytesOnTheWire
 from bench.claims.collective_cost import CollectiveCost, exchanges
+from bench.claims.critical_period import CriticalPeriod
+from bench.claims.critical_staleness import CriticalStaleness
 from bench.claims.difference import Difference
 from bench.claims.error_feedback import ErrorFeedback
 from bench.claims.exponent_in_T import Decreasing, Tuned
@@ -24,6 +26,7 @@ from bench.claims.local_price import LocalPrice
 from bench.claims.outer_momentum import OuterMomentum
 from bench.claims.same_in_both_worlds import SameInBothWorlds
 from bench.claims.spectral_gap import SpectralGap
+from bench.claims.speedup_of_cells import SpeedupOfCells
 from bench.claims.staleness import Staleness, ZeroStaleness
 from bench.claims.staleness_price import StalenessPrice
 from bench.claims.time_to_target import TimeToTarget
@@ -42,7 +45,7 @@ from mpiddl.problems.quadratic import iso
 from mpiddl.train import Run
 from mpiddl.variant import Variant
 
-BUDGET = Budget(ranks=8, seeds=4, seed=1)
+BUDGET = Budget(ranks=8, seeds=4, seed=1, quick=True)
 OF_ALL_RUNS = ("bytes_on_the_wire", "same_in_both_worlds")
 OWN_RUNS = [name for name in claims if name not in OF_ALL_RUNS]
 
@@ -69,16 +72,23 @@ def same_noise(workers: int, seed: int) -> SharedNoise:
 
 BROKEN = {
     "workers share their noise": LinearSpeedup(same_noise),
+    "in all cells workers share their noise": SpeedupOfCells(same_noise),
     "the step does not depend on T": Tuned(power=0.0),
     "the step does not decrease": Decreasing(rate="0.1"),
     "the step is a little shorter": WorstCase(gam=0.49),
     "the step of n workers is that of one": LargeBatch(scale=1.0),
     "H = 16 runs, H = 2 is claimed": LocalConsensus(16, 2),
     "workers average after every step": LocalPrice(periods=(1, 1, 1)),
+    "four local steps count as one": CriticalPeriod(counted=0.25),
+    "all H average after every step": CriticalPeriod(periods=(1,) * 6),
+    "four clocks of delay count as one": CriticalStaleness(counted=0.25),
     "a ring runs, a complete graph is claimed": SpectralGap({"ring": "complete"}),
     "a complete graph runs, a ring is claimed": SpectralGap({"complete": "ring"}),
     "one of two graphs is another": SpectralGap({"ring": "ring", "path": "star"}),
+    "a ring has other weights": SpectralGap({"ring": "ring,weights=fastest"}),
+    "one peer at a time, all are claimed": SpectralGap({"one_peer_exponential": "exponential"}),
     "a ring runs, a hypercube is claimed": GraphConsensus("ring", "hypercube"),
+    "one of all graphs is another": GraphConsensus(graphs={"two_level:4": "random_regular:4"}),
     "fewer entries are sent than claimed": UnbiasedNoise(entries=Words("randk:0.1", 0.2, 1.0)),
     "the largest entries are sent": UnbiasedNoise(entries=Words("topk:0.25", 0.2, 1.0)),
     "one level is sent, eight are claimed": UnbiasedNoise(levels=Words("qsgd:1", 0.2, 1.0)),

@@ -34,6 +34,7 @@ CHOSEN = [
     or kind[0] in ("ef21", "qsgd-nonconvex", "qsgd-nonconvex-shared")
     or kind[0] in ("bsp-sc-decreasing", "bsp-sc-sampling", "dpsgd-nonconvex-cta", "gd-convex")
     or kind[0] in ("post-local-sgd", "local-momentum-G", "composition-G", "one-peer-exp")
+    or kind[0] in ("momentum-nonconvex", "delay-stability", "adpsgd-sync")
     or "without noise" in (kind[1] or "")
 ]
 

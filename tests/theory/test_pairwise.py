@@ -55,6 +55,17 @@ def test_the_lemma_says_something(topology: str) -> None:
     assert 0.04 < found.spread.mean() / allowed < 1
 
 
+def test_a_ring_does_not_mix_like_all_pairs() -> None:
+    """Negative control: the wrong nu is seen at the consensus, and nowhere else."""
+    trial = replace(FAR, topology="complete", T=800, seeds=12)
+    stages = evaluate(
+        NAME, simulate(replace(trial, topology="ring")), trial.oracle(), trial.values()
+    )
+    (broken,) = [stage for stage in stages if not stage.ok]
+    assert broken.name == "perturbation"
+    assert 1.5 < broken.ratio < 3
+
+
 def test_what_moves_is_one_worker_and_then_two() -> None:
     run = simulate(replace(RING, seeds=1))
     assert np.all((np.abs(run.g[0]).sum(axis=-1) > 0).sum(axis=-1) == 1)

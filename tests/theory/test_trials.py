@@ -47,6 +47,7 @@ def test_every_stage_that_can_break_is_broken() -> None:
         "delays",
         "steepness",
         "reach",
+        "views",
         "bound",
     }
 

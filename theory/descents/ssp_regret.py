@@ -1,5 +1,6 @@
 """Stages of the theorems of `theory.catalogue.ssp_regret`: v = x_t, y = the views; n = 1.
 
+views         in how many views an update is in the wrong place, at most
 reach         max_t avg (1/2)|x_t - x*|^2 <= Fd^2, over seeds
 descent       avg (f(y_t) - f*) <= avg ((e_t - e_{t+1}) / (2 gam_t) + (gam_t / 2)|g_t|^2
                                         + |g_t||y_t - x_t|)
@@ -23,6 +24,16 @@ def _steps(values: Values) -> Floats:
     return steps
 
 
+def _misplaced(measured: Measured, values: Values) -> tuple[Floats, float]:
+    if measured.misplaced is None:
+        return np.full(len(measured.error), np.inf), 1.0
+    return np.full(len(measured.error), float(measured.misplaced.max())), _most(values)
+
+
+def _most(values: Values) -> float:
+    return (2 * values["s"] + 1) * (values["Pw"] - 1)
+
+
 def _reach(measured: Measured, values: Values) -> tuple[Floats, float]:
     farthest = measured.error.mean(axis=0).max() / 2
     return np.full(len(measured.error), farthest), values["Fd"] ** 2
@@ -40,8 +51,7 @@ def _descent(measured: Measured, values: Values) -> tuple[Floats, Floats]:
 
 
 def _views(measured: Measured, values: Values) -> tuple[Floats, float]:
-    most = (2 * values["s"] + 1) * (values["Pw"] - 1)
-    length = most * np.sqrt(values["G2"]) * _steps(values).mean()
+    length = _most(values) * np.sqrt(values["G2"]) * _steps(values).mean()
     return average(np.sqrt(measured.spread)), float(length)
 
 
@@ -50,6 +60,7 @@ def _regret(measured: Measured) -> Floats:
 
 
 _STAGES: dict[str, Sides] = {
+    "views": _misplaced,
     "reach": _reach,
     "steepness": _steepness,
     "unbiased": unbiased,

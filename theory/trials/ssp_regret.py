@@ -14,6 +14,7 @@ __all__ = ["trials"]
 
 STEEP = {"d": 1, "L": 20.0, "c": 0.05, "radius": 0.75}
 
+NO_GATE = Control("nobody waits for the slow one", "views", {"staleness": 900})
 STALE = Control("views are 900 clocks old, none is claimed", "perturbation", {"staleness": 900})
 FAR = Control("the start is far away", "reach", {"options": {**STEEP, "radius": 9.0}})
 LOUD = Control(
@@ -25,16 +26,17 @@ STEADY = Control("a constant step runs", "identity", {"falling": None, "gam": 0.
 def trials() -> list[Trial]:
     """Return the trials, controls next to the trial they break."""
     one = Trial("ssp-regret", "huber", n=4, T=400, options=STEEP, staleness=1, falling=0.2)
-    cached = replace(one, staleness=0, pace="oldest", T=800, options={**STEEP, "radius": 0.5})
-    many = replace(one, options={"d": 100, "L": 2.0, "c": 0.05})
+    fresh = replace(one, staleness=0, T=800, options={**STEEP, "radius": 0.5}, seeds=6)
+    many = replace(one, options={"d": 100, "L": 2.0, "c": 0.05, "radius": 0.5})
     smooth = replace(one, problem="pseudo_huber", options={"radius": 1.0}, n=8, falling=0.8)
-    public = replace(one, theorem="ssp-regret-published", pace="oldest")
+    public = replace(one, theorem="ssp-regret-published")
     return [
         *broken_by(one, STEADY, LOUD),
         *broken_by(many, FROZEN),
-        replace(one, staleness=3, pace="slow"),
-        *broken_by(replace(cached, seeds=6), STALE),
+        *broken_by(replace(one, staleness=3, pace="slow"), NO_GATE),
+        *broken_by(replace(fresh, pace="oldest"), STALE),
         smooth,
         *broken_by(public, FAR),
-        *broken_by(replace(public, staleness=0), STALE)[1:],
+        *broken_by(replace(public, staleness=0, pace="slow"), NO_GATE)[1:],
+        replace(public, pace="oldest"),
     ]

@@ -66,7 +66,7 @@ class Trial:
         Mixing matrix of an exchange, or a turn of them; complete: all agree on the mean.
     order : str
         atc: adapt, then combine (step, then exchange); cta: gossip and step at once; pairs: one
-        worker steps, then two neighbours average, both drawn ("slow": the last one is rare).
+        worker steps, then two neighbours average, both drawn (pace first: worker 0).
     compressor, k : str, int
         identity, topk and randk (k entries), sign (scaled), qsgd (k levels), loud (broken topk).
     memory : bool
