@@ -103,7 +103,8 @@ def build(spec: Spec, seed: int) -> Run:
     elif spec.noise == "frozen":
         learnt = FrozenNoise(learnt)
     if spec.falling is not None:
-        spec, learnt = replace(spec, gam=1.0), verify_views.Falling(learnt, spec.falling, spec.n)
+        learnt = verify_views.Falling(learnt, spec.falling, spec.n)
+        spec = replace(spec, gam=1.0)
     if spec.staleness is not None:
         return verify_served.build(spec, learnt, spec.staleness, seed)
     if spec.order == "pairs":

@@ -28,7 +28,7 @@ def trials() -> list[Trial]:
     one = Trial("ssp-regret", "huber", n=4, T=400, options=STEEP, staleness=1, falling=0.2)
     fresh = replace(one, staleness=0, T=800, options={**STEEP, "radius": 0.5}, seeds=6)
     many = replace(one, options={"d": 100, "L": 2.0, "c": 0.05, "radius": 0.5})
-    smooth = replace(one, problem="pseudo_huber", options={"radius": 1.0}, n=8, falling=0.8)
+    smooth = replace(one, problem="pseudo_huber", options={"radius": 1.0}, n=6, T=420, falling=0.8)
     public = replace(one, theorem="ssp-regret-published")
     return [
         *broken_by(one, STEADY, LOUD),
