@@ -44,6 +44,7 @@ class Measure(Enum):
     GAP_X = "(1/T) sum_{t<T} E f(x_t) - f*"
     LAST_GAP = "f(x_T) - f*"
     DIST = "E||v_T - x*||^2"
+    DIST_X = "(1/n) sum_i E||x_i - x*||^2 at T"
     CONSENSUS = "||X_T - J X_0||_F"
     GROWTH = "limsup ||x_t - x*||^(1/t)"
 
@@ -65,7 +66,9 @@ class Assumption(Enum):
 
     SMOOTH = "f is L-smooth, and so is every f_i where workers hold different models"
     CONVEX = "f is convex"
-    STRONGLY_CONVEX = "f is mu-strongly convex"
+    STRONGLY_CONVEX = (
+        "f is mu-strongly convex, and so is every f_i where workers hold different models"
+    )
     EQUAL = "f_i = f for every worker"
     UNBIASED = "the noise has zero mean given the past"
     INDEPENDENT = "the noise is independent between workers"
@@ -75,6 +78,15 @@ class Assumption(Enum):
     SMOOTH_LOSSES = "every f_j is convex and Lmax-smooth"
     NOISE_AT_MINIMUM = "(1/m) sum_j ||grad f_j(x*)||^2 <= ss"
     MIXING = "W is doubly stochastic and ||W - J||_2 = lam"
+    POSITIVE = "W is symmetric, and its eigenvalues are not negative"
+    SYMMETRIC = "W is symmetric and doubly stochastic, with eigenvalues in [-neg, 1) besides one 1"
+    SHARING = (
+        "columns of P add up to 1, P phi = phi > 0, and lam is ||P - phi 1'||_2 with the norm "
+        "sum_i x_i^2 / phi_i"
+    )
+    WEIGHTS = "w_0 = n phi at the end, and skew is the root of the largest over the least w_i^2/phi_i"
+    APART_AT_MINIMUM = "(1/n) sum_i ||grad f_i(x*)||^2 <= zs"
+    ALIKE = "f_i = f + <s_i, x>: workers differ by linear terms"
     DELAYS = (
         "gradients are at most taumax steps old when the server takes them in, tauavg on average, "
         "at most tauC others are under way, and none of this depends on the noise"

@@ -130,7 +130,7 @@ class SpectralGap:
             right += bool((abs(distance[1:] - predicted * distance[:-1]) < TOLERANCE).all())
             law = distance[0] * predicted ** np.arange(len(clock))
             if predicted > TOLERANCE:
-                lines += [line(graph, clock, distance), line(f"lam {graph}", clock, law, "theory")]
+                lines += [line(graph, clock, distance), line("lam^t", clock, law, "theory")]
         count = len(self.modes(n))
         reason = f"graphs of {count} where every mixing contracts so, to {TOLERANCE:g}; n = {n}"
         return equal(self.subject, count, [right], reason).drawn(

@@ -7,7 +7,7 @@ Theorem     bsp-sc-const: on f = |x|^2 / 2 its bound is attained, E|x - x*|^2 te
 Measured    mean of |x - x*|^2 after a burn-in, x the servers' model or the mean of the models, for
             each of the twelve cells: slope of its logarithm over log n. Gradients take
             log-normal times, so delays are what they are; messages travel on 10 Gb Ethernet
-Regime      gam = 0.25, and delays are a few clocks at most: where servers take in pushes as they
+Regime      gam = 0.3, and delays are a few clocks at most: where servers take in pushes as they
             come, the condition of asgd-nonconvex is kept by the delays that were written down.
             Workers start at x*, so noise is all that there is
 Broken if   workers do not draw noise of their own: then the slope is 0
@@ -52,10 +52,10 @@ CELLS = (
     "asp / ps:servers=1",
     "asp / pairwise:complete",
 )
-GAM, STEPS, EVERY, D = 0.25, 12, 2, 2000
-SIZES, FEW = (8, 32, 256), (8, 24)  # workers, by default and in a hurry
+GAM, STEPS, EVERY, D = 0.3, 8, 2, 2000
+SIZES, FEW = (8, 32, 256), (8, 32)  # workers, by default and in a hurry
 SEEDS = 3  # at most where there are 256 workers: d is large, so one run says much
-PACE = "lognormal:1e-3,sigma=0.3"
+PACE = "lognormal:1e-3,sigma=0.2"
 NETWORK = NETWORKS["10gbe"].network
 LONG = 100  # clocks after which nothing changes any more
 

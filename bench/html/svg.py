@@ -66,7 +66,8 @@ def swatch(colour: str, dash: str) -> Markup:
 def legend(strokes: Sequence[Stroke], *more: str) -> Markup:
     """Return numbers, samples and names of the lines, then `more`.
 
-    Lines without a number share an entry with those that look alike; nameless ones have none.
+    Lines without a number share an entry with those that look alike, and names; nameless ones have
+    none.
     """
     alike: dict[tuple[str, str], list[str]] = {}
     entries = []
@@ -78,7 +79,7 @@ def legend(strokes: Sequence[Stroke], *more: str) -> Markup:
         elif stroke.label:
             alike.setdefault((stroke.colour, stroke.dash), []).append(stroke.label)
     entries += [
-        element("li", swatch(*look), element("span", ", ".join(labels)))
+        element("li", swatch(*look), element("span", ", ".join(dict.fromkeys(labels))))
         for look, labels in alike.items()
     ]
     return element("ul", *entries, *(element("li", text) for text in more), class_="legend")

@@ -1,11 +1,10 @@
 """The theorems, one family a file; a file is found by its `THEOREMS`.
 
 Read `bsp` first, then `local_sgd`, `local_sgd_convex`, `gossip`, `error_feedback`, `ef_convex`,
-`unbiased`, `ef21`, `delayed`; then `second_moment`, where mechanisms are put together, `one_peer`
-and `cooperative`. `momentum` has bounded variance
-only, in `pairwise` one worker steps at a time, `ssp_regret` is about views and falling steps. `gd` is
-proved by a certificate, `stability` by the roots of a polynomial; in `sampling` the noise is that
-of real data.
+`unbiased`, `ef21`, `delayed`, `momentum`; then `second_moment`, where mechanisms are put together,
+`one_peer` and `cooperative`. In `pairwise` one worker steps at a time, `ssp_regret` is about views
+and falling steps. `gd` is proved by a certificate, `stability` by the roots of a polynomial; in
+`sampling` the noise is that of real data.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ t has step gam_t = Fd / sqrt(2 G2 (s + 1) Pw (t + 1)). Times T, the bound is one
 sum_t f_t(y_t) - f_t(x*), for every x* within reach.
 
 With N = (s + 1) Pw and M = (2 s + 1)(Pw - 1) < 2 N it is Fd sqrt(G2) (2 N + 1 + 2 M) / sqrt(2 N T).
-Ho et al. have 4 sqrt(2 N / T) in place of it, which is larger for all T, s and Pw: 3 would do.
+Ho et al. have 4 Fd sqrt(G2) sqrt(2 N / T), which is larger for all T, s and Pw: 3 would do.
 Letters of the derivation: z = x_t - x*, w = y_t - x_t, g the gradient at y_t, with its noise xi.
 """
 
