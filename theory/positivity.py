@@ -20,7 +20,8 @@ __all__ = ["Domain"]
 
 # Letters that may be zero: an expression that vanishes with one of them is not strictly positive.
 _MAY_VANISH = set(
-    "t k Delta R2 Fd sigma2 ss zeta2 G2 lam nu mom tau Tp C0 G0 omega s taumax tauC tauavg zs neg".split()
+    "t k Delta R2 Fd sigma2 ss zeta2 G2 lam nu mom tau Tp C0 G0 omega s taumax tauC tauavg zs "
+    "neg".split()
 )
 # A condition is solved for the first of these letters for which that can be done.
 _SOLVE_FOR = "gam lam nu delta mom mu Lmax a n H T k Delta Pw taumax tauC tau G2 neg skew".split()

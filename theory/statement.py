@@ -84,7 +84,9 @@ class Assumption(Enum):
         "columns of P add up to 1, P phi = phi > 0, and lam is ||P - phi 1'||_2 with the norm "
         "sum_i x_i^2 / phi_i"
     )
-    WEIGHTS = "w_0 = n phi at the end, and skew is the root of the largest over the least w_i^2/phi_i"
+    WEIGHTS = (
+        "w_0 = n phi at the end, and skew is the root of the largest over the least w_i^2/phi_i"
+    )
     APART_AT_MINIMUM = "(1/n) sum_i ||grad f_i(x*)||^2 <= zs"
     ALIKE = "f_i = f + <s_i, x>: workers differ by linear terms"
     DELAYS = (

@@ -3,9 +3,9 @@
 Everything above speaks to a `Communicator`: non-blocking sends and receives of flat buffers, a
 clock, and counts of what was handed over. `mpi.py` is the real one, `simulated.py` the one with
 virtual time; both are driven by `engine.py`, whose tasks are generators: `yield` is the only
-place where anything waits. Read engine.py first, then fabric.py, simulated_rank.py, simulated.py and
-together.py, which makes collectives of very many ranks at once; mpi.py and its parts, transfers.py,
-messages.py, staging.py, aside.py; guard.py stands by itself.
+place where anything waits. Read engine.py first, then fabric.py, simulated_rank.py, simulated.py
+and together.py, which makes collectives of very many ranks at once; mpi.py and its parts,
+transfers.py, messages.py, staging.py, aside.py; guard.py stands by itself.
 """
 
 from __future__ import annotations
