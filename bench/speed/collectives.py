@@ -1,7 +1,7 @@
 """Our all-reduces against MPI's own blocking call, all in place.
 
 The limit is for MPICH, the MPI that comes with mpiddl, on four ranks. Open MPI's blocking call is
-faster where ranks share cores: ours take up to 1.5 times as long there, which is shown and not
+faster where ranks share cores: ours take 1.2 to 1.5 times as long there, which is shown and not
 judged. Beside it stands MPI's own non-blocking call, driven by our engine as ours are.
 """
 
