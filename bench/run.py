@@ -110,6 +110,13 @@ def _memory(comm: MPICommunicator) -> dict[str, Any]:
     return {"peak_mb": {"rank 0": peaks[0], "others": max(peaks[1:], default=0.0)}}
 
 
+def _cells(options: Options, network: Preset) -> Cells | None:
+    """Return the twelve cells; None in a hurry, and where something else is asked for."""
+    if options.quick or options.entries or options.problems:
+        return None
+    return Cells(Setting(network.network, seed=options.seed))
+
+
 def _chosen(
     comm: MPICommunicator, found: Found, tables: Sequence[Table], grid: Cells | None
 ) -> tuple[list[Choice], tuple[Cells, Chosen] | None]:
@@ -137,7 +144,7 @@ def run(options: Options) -> None:
         tables, left_out = _tables(comm, options, network)
         budget = Budget(comm.size, options.seeds, options.seed, network.network, options.quick)
         tests = [job for name in options.claimed for job in claims[name].jobs(budget)]
-        grid = None if options.quick else Cells(Setting(network.network, seed=options.seed))
+        grid = _cells(options, network)
         trials = [*chain(*(table.trials() for table in tables)), *(grid.trials() if grid else ())]
         check([*trials, *tests])
         console, machine = opening(comm)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(mpirun() is None, reason="no mpirun beside Pytho
 BENCH = ("-m", "mpiddl.bench")
 SMALL = (
     *("--variant", "bsp", "--variant", "ef-sign", "--variant", "asp", "--clocks", "8"),
-    *("--seeds", "4", "--compute", "1e-5"),
+    *("--seeds", "4", "--compute", "1e-5", "--quick"),
 )
 MOST_MB = 100  # of a rank that trains, simulates and does not report
 
