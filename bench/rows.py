@@ -134,6 +134,7 @@ class Row:
             "target": self.target and self.target.value,
             "seconds_to_target": took.seconds,
             "bytes_to_target": took.bytes,
+            "repeatable": not stale(run),
             "staleness": self.staleness,
             "same": first.same,
             "best": self.best,

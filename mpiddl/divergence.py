@@ -20,15 +20,22 @@ from mpiddl.errors import Diverged
 __all__ = ["first_divergence", "refuse_divergence"]
 
 
-def first_divergence(comm: Communicator, lost: int | None) -> Task[tuple[int, int] | None]:
-    """Agree on the (rank, clock) that first said something not finite; None if nobody did."""
-    clocks = np.zeros(comm.size)
-    clocks[comm.rank] = 0 if lost is None else lost + 1
-    yield from naive.allreduce(comm, clocks)
-    if not clocks.any():
-        return None
-    rank = int(np.argmin(np.where(clocks > 0, clocks, np.inf)))
-    return rank, int(clocks[rank]) - 1
+def first_divergence(
+    comm: Communicator, lost: int | None, heard: bool
+) -> Task[tuple[int, int] | None]:
+    """Agree on the (rank, clock) that first said something not finite; None if nobody did.
+
+    `lost` is that clock on this rank. Where workers are at different clocks, one that only `heard`
+    of it may be at a lower one than whom it heard, so it is named only if all others heard too.
+    """
+    clocks = np.zeros((2, comm.size))  # of those with whom it began, and of those who heard
+    clocks[int(heard), comm.rank] = 0 if lost is None else lost + 1
+    yield from naive.allreduce(comm, clocks.reshape(-1))
+    for found in clocks:
+        if found.any():
+            rank = int(np.argmin(np.where(found > 0, found, np.inf)))
+            return rank, int(found[rank]) - 1
+    return None
 
 
 def refuse_divergence(job: Any, result: Any) -> None:

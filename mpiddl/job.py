@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -70,6 +70,16 @@ class Run:
     compute: float | Callable[[int, int], float] = 0.0
     script: Script | None = None
     ends: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ConfigurationError for what is of another type: it cannot even be compared."""
+        for name, value, kind, remedy in (
+            ("variant", self.variant, Variant, "use Variant.parse(...)"),
+            ("script", self.script, Mapping | None, "use mpiddl.ledger.script_of(...)"),
+            ("ends", self.ends, tuple | list | None, "write a tuple with one number per worker"),
+        ):
+            if not isinstance(value, kind):
+                raise ConfigurationError(f"{name} = {value!r} is no such thing: {remedy}")
 
     @property
     def ranks(self) -> int:

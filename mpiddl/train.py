@@ -43,15 +43,15 @@ def program(job: Run, comm: Communicator, engine: Engine) -> Task[Result]:
         lane.exchange = variant.architecture.open(
             Station(where, engine, lane, variant.channel, key, variant.sync, recorder)
         )
-    lost = None
+    lost, heard = None, False
     if comm.rank < problem.workers:
-        lost = yield from work(job, comm, replica, lanes, recorder)
+        lost, heard = yield from work(job, comm, replica, lanes, recorder)
     for lane in lanes:
         yield from lane.exchange.close()
     if chance:
         recorder.settle(comm, replica.x if apart else None)
     aside = comm.uncounted()
-    diverged = yield from first_divergence(aside, lost)
+    diverged = yield from first_divergence(aside, lost, heard)
     curve = yield from recorder.evaluate(problem, aside, variant.sync.start, apart)
     noted = served or chance
     services = (yield from recorder.ledger.collect(aside)) if noted else None
@@ -67,15 +67,16 @@ def _lanes(job: Run, replica: Replica, accumulate: bool) -> Lanes:
 
 def work(
     job: Run, comm: Communicator, replica: Replica, lanes: Lanes, recorder: Recorder
-) -> Task[int | None]:
+) -> Task[tuple[int | None, bool]]:
     """Train; return the first clock in which a number was not finite here, or None.
 
-    From that clock on this rank computes no gradients and says NaN, so that nobody waits in vain
-    and all learn of it by messages that are sent anyway. A last model counts for the clock after.
-    The last pull asks for everything.
+    Also return whether it came from the others. From that clock on this rank computes no gradients
+    and says NaN, so that nobody waits in vain and all learn of it by messages that are sent anyway.
+    A last model counts for the clock after. The last pull asks for everything.
     """
     sync, clocks = job.variant.sync, job.all_clocks[comm.rank]
     lost: int | None = None
+    heard = False
     order: dict[int, Lane] = {}  # lanes as they speak: MPI's own collectives match by order
     early = any(lane.exchange.early for lane in lanes)
     for clock in range(clocks + 1):
@@ -86,7 +87,9 @@ def work(
         if recorder.due(clock):
             recorder.take(clock, replica.x, comm)
         if clock == clocks:
-            return clock if lost is None and not finite(replica.x) else lost
+            if lost is None and not finite(replica.x):
+                return clock, True
+            return lost, heard
         if lost is not None:
             for lane in order.values():
                 lane.push(clock, lost=True)
@@ -94,8 +97,8 @@ def work(
             for lane in lanes:
                 lane.skip(clock)
         elif not (yield from _clock(job, comm, replica, lanes, clock, order)):
-            lost = clock
-    return lost
+            lost, heard = clock, not finite(replica.anchor)
+    return lost, heard
 
 
 def _clock(

@@ -68,8 +68,8 @@ class Pairwise(Peers):
             what = "change from clock to clock" if len(ws) > 1 else "go one way"
             raise ConfigurationError(
                 f"{self}: a meeting needs a link both ways that stays, but those of {self.graph} "
-                f"on {n} ranks {what}: use another graph, such as ring or complete, or gossip with "
-                "this one"
+                f"on {n} ranks {what}: use another graph, such as ring or complete, or bsp / "
+                f"push_sum:{self.graph}"
             )
         return linked
 

@@ -70,5 +70,6 @@ def _check_shares(p: Matrix, where: str) -> None:
     if not (np.diagonal(p) > 0).all():
         raise ConfigurationError(
             f"{where} has a rank {int(np.argmin(np.diagonal(p)))} that keeps nothing of its own, "
-            "so what is shared may go round without mixing: put a share on the diagonal"
+            "so what is shared may go round without mixing: put a share on the diagonal, or use "
+            "weights=metropolis"
         )

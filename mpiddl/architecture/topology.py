@@ -84,7 +84,7 @@ def find(graph: str) -> Topology:
 
 def require_weights(weights: object) -> None:
     """Raise ConfigurationError unless `weights` is one of WEIGHTS."""
-    if weights not in WEIGHTS:
+    if not isinstance(weights, str) or weights not in WEIGHTS:
         raise ConfigurationError(
             f"weights are one of {', '.join(WEIGHTS)}; found {weights!r}: write weights=metropolis"
         )

@@ -48,7 +48,7 @@ class RandK(Described):
 
     def __post_init__(self) -> None:
         check_share(self.name, self.ratio)
-        if self.mask not in ("private", "shared"):
+        if str(self.mask) not in ("private", "shared"):
             raise ConfigurationError(
                 f"randk knows the masks private and shared, found {self.mask!r}: "
                 f"write randk:{self.ratio},mask=shared"

@@ -46,9 +46,10 @@ class TwoLevel(Described):
 
     def matrix(self, n: int) -> Matrix:
         """Return W (n, n)."""
-        node, place = np.divmod(np.arange(n), self.group)
+        group = min(self.group, n)
+        node, place = np.divmod(np.arange(n), group)
         linked = node[:, None] == node
-        after = (node + 1) % (node[-1] + 1) * self.group + place
+        after = (node + 1) % (node[-1] + 1) * group + place
         (there,) = np.nonzero(after < n)
         linked[there, after[there]] = linked[after[there], there] = True
         np.fill_diagonal(linked, False)
