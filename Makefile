@@ -74,7 +74,7 @@ speed: $(READY)  ## how fast it is: ratios against their limits
 	@for n in $(or $(NP),4 8); do mpirun -np $$n python -m mpiddl.bench speed $(ARGS) || exit; done
 
 test: check  ## check, then all tests: serial, simulated, under MPI
-	python -m pytest $(ARGS)
+	python -m pytest -q -n auto --dist loadgroup $(ARGS)
 
 test-mpi: $(READY)  ## the tests under MPI alone, at n = 1, 2, 3, 4, 8
 	python -m pytest tests/test_mpi.py $(ARGS)

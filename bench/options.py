@@ -30,7 +30,7 @@ class Options:
     entries : tuple of Entry
         The variants of every table; empty: those of its problem.
     steps : int or None
-        Gradients per worker: clocks of a variant that speaks after every step; None: 48, or 12
+        Gradients per worker: clocks of a variant that speaks after every step; None: 32, or 12
         if quick.
     grid : tuple of float or None
         Step sizes; None: those of the problem.

@@ -47,6 +47,8 @@ from mpiddl.train import Run
 
 __all__ = ["Budget", "Claim", "claims", "verdicts"]
 
+USUAL = 8  # workers
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -74,6 +76,15 @@ class Budget:
     def all_seeds(self) -> range:
         """The seeds of the repetitions."""
         return range(self.seed, self.seed + self.seeds)
+
+    def workers(self, least: int) -> int:
+        """Return how many workers use all ranks; 8 if these are fewer than `least`, or in a hurry.
+
+        Runs on 8 of 32 ranks are made side by side.
+        """
+        if self.ranks < least:
+            return USUAL
+        return min(self.ranks, USUAL) if self.quick else self.ranks
 
     def job(self, key: Hashable, run: Run, *, watched: bool = False) -> Job:
         """Return `run` as a job, made under MPI too if it has the first seed and ranks enough."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CollectiveCost"]
 
-LEAST, USUAL = 2, 8  # workers
+LEAST = 2  # workers
 ENTRIES, WIDTH, SHARE, CLOCKS = 720, 8, 0.25, 3
 TOLERANCE = 1e-9  # of seconds, relative: they are sums of many roundings
 SPARSE = f"topk:{SHARE}"  # what all-gathers gather
@@ -56,7 +56,7 @@ class CollectiveCost:
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return one run per exchange."""
-        n = size(budget)
+        n = budget.workers(LEAST)
         problem = iso(n, budget.seed, d=entries(n))
         return [
             replace(
@@ -83,7 +83,7 @@ class CollectiveCost:
             timely = abs(taken - cost.time) <= TOLERANCE * cost.time
             if not (timely and counted(outcome, cost)):
                 wrong.append(text)
-        reason = f"exchanges of {len(points)} where all three are; n = {size(budget)}"
+        reason = f"exchanges of {len(points)} where all three are; n = {budget.workers(LEAST)}"
         if wrong:
             reason = f"{reason}; the first other is {wrong[0]}"
         points.sort()
@@ -98,11 +98,6 @@ class CollectiveCost:
                 log_y=True,
             )
         )
-
-
-def size(budget: Budget) -> int:
-    """Return the number of workers."""
-    return budget.ranks if budget.ranks >= LEAST else USUAL
 
 
 def entries(n: int) -> int:
@@ -125,7 +120,7 @@ def formula(text: str, budget: Budget) -> Evaluated | None:
     from theory.cost import ALLGATHER, ALLREDUCE, gossip_by, parameter_server
     from theory.wire import PAYLOAD
 
-    n = size(budget)
+    n = budget.workers(LEAST)
     b, network = entries(n), budget.network
 
     def at(cost: Cost, b: int, w: int = 1) -> Evaluated:

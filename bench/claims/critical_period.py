@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,7 +38,7 @@ __all__ = ["CriticalPeriod"]
 GAM, BEND = 0.1, 1 / 3
 PERIODS = (1, 2, 4, 8, 16, 32)
 STEPS, ROW = 64, 32  # in all, and between two rows: the same steps for every H
-WORKERS, NOISE = (2, 4, 8, 16), (0.5, 5.0, 50.0)  # the map
+WORKERS, NOISE = (2, 4, 8), (0.5, 5.0, 50.0)  # the map
 FEW, LITTLE = (2, 8), (5.0,)  # in a hurry
 SEEDS = 4  # at most
 KINDS = ("alike", "unlike")
@@ -45,6 +46,7 @@ D = {"alike": 10, "unlike": 2000}  # few parameters: much noise in each; many: a
 LINE = "local:{} / allreduce:naive / identity / whole / sgd:{}"
 
 
+@cache
 def problem(kind: str, n: int, seed: int, sigma2: float) -> Problem:
     """Return what is learnt, from its minimum."""
     if kind == "alike":

@@ -28,6 +28,7 @@ from bench.critical import SHARE, Point, judged, lines
 from bench.jobs import Found, Job
 from bench.judge import Subject, Verdict
 from bench.series import Series
+from mpiddl.problems import Problem
 from mpiddl.problems.quadratic import iso
 from mpiddl.train import Run
 from mpiddl.variant import Variant
@@ -35,9 +36,9 @@ from mpiddl.variant import Variant
 __all__ = ["CriticalStaleness", "step"]
 
 LATE = (0, 1, 2, 4, 8, 16)
-MEANS, FIRST, D = 48, 24, 2000  # means that move the model, and those before errors count
+MEANS, FIRST, D = 48, 24, 1000  # means that move the model, and those before errors count
 HORIZON, DELTA = 2048, 0.5
-WORKERS, NOISE = (2, 4, 8, 16), (0.1, 1.0, 10.0)  # the map
+WORKERS, NOISE = (2, 4, 8), (0.1, 1.0, 10.0)  # the map
 FEW, LITTLE = (2, 8), (1.0,)  # in a hurry
 SEEDS = 4  # at most
 LINE = "ssp:{} / allreduce:naive / identity / whole / sgd:{}"
@@ -46,6 +47,12 @@ LINE = "ssp:{} / allreduce:naive / identity / whole / sgd:{}"
 def step(n: int, sigma2: float) -> float:
     """Return the step that bsp-nonconvex recommends; L = 1."""
     return min(1.0, sqrt(2 * DELTA * n / (HORIZON * sigma2)))
+
+
+@cache
+def problem(n: int, seed: int, sigma2: float) -> Problem:
+    """Return what is learnt, from its minimum."""
+    return iso(n, seed, sigma2=sigma2, d=D, radius=0.0)
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ class CriticalStaleness:
                 ("critical_staleness", n, sigma2, s, seed),
                 Run(
                     Variant.parse(LINE.format(s, step(n, sigma2))),
-                    iso(n, seed, sigma2=sigma2, d=D, radius=0.0),
+                    problem(n, seed, sigma2),
                     MEANS + s,
                     every=1,
                 ),

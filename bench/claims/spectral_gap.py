@@ -48,7 +48,7 @@ GRAPHS = (
     "ring,weights=fastest",
     "star,weights=fastest",
 )
-LEAST, USUAL = 4, 8  # workers: a ring of three is complete
+LEAST = 4  # workers: a ring of three is complete
 CLOCKS = 8
 TOLERANCE = 1e-9
 
@@ -105,7 +105,7 @@ class SpectralGap:
 
     def jobs(self, budget: Budget) -> Sequence[Job]:
         """Return one run of pure averaging per graph."""
-        n = size(budget)
+        n = budget.workers(LEAST)
         return [
             budget.job(
                 ("spectral_gap", graph),
@@ -121,7 +121,7 @@ class SpectralGap:
 
     def judge(self, found: Found, budget: Budget) -> Verdict:
         """Count the graphs on which every contraction is the predicted one."""
-        n, lines, right = size(budget), [], 0
+        n, lines, right = budget.workers(LEAST), [], 0
         for graph, mode in self.modes(n).items():
             predicted, m = gap_of(self.graphs[graph], n), len(turn(graph, n))
             distance = np.sqrt(n * found["spectral_gap", graph].curve["consensus2"])
@@ -136,11 +136,6 @@ class SpectralGap:
         return equal(self.subject, count, [right], reason).drawn(
             Series("Disagreement", "clock", "|X - J X|", tuple(lines), log_y=True)
         )
-
-
-def size(budget: Budget) -> int:
-    """Return the number of workers."""
-    return budget.ranks if budget.ranks >= LEAST else USUAL
 
 
 claims.register("spectral_gap")(SpectralGap())

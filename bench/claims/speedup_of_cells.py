@@ -53,7 +53,7 @@ CELLS = (
     "asp / ps:servers=1",
     "asp / pairwise:complete",
 )
-GAM, STEPS, EVERY, D = 0.3, 8, 2, 2000
+GAM, STEPS, EVERY, D = 0.3, 8, 2, 1000
 SIZES, FEW = (8, 32, 256), (8, 32)  # workers, by default and in a hurry
 SEEDS = 3  # at most where there are 256 workers: d is large, so one run says much
 TOLERANCE = 0.25

@@ -22,12 +22,12 @@ from math import inf, nan
 import numpy as np
 
 from bench.claims import Budget, claims
+from bench.grid import learnt
 from bench.jobs import Found, Job, Outcome
 from bench.judge import Outcome as Decision
 from bench.judge import Subject, Verdict, bound, worst
 from bench.series import Series, line, measured
 from mpiddl.arrays import Array
-from mpiddl.problems import problem
 from mpiddl.stragglers import Pace, ends, parse
 from mpiddl.train import Run
 from mpiddl.variant import Variant
@@ -101,11 +101,11 @@ class TimeToTarget:
 def run(text: str, pace: Pace) -> Run:
     """Return a run; where nobody waits, it ends when the fastest has made `MOST` clocks."""
     variant = Variant.parse(f"{text} / identity / whole / sgd:{STEP}")
-    learnt = problem("breast_cancer", WORKERS, pace.seed)
+    task = learnt("breast_cancer", WORKERS, pace.seed)
     if variant.sync.staleness < inf:
-        return Run(variant, learnt, CLOCKS, every=1, compute=pace)
+        return Run(variant, task, CLOCKS, every=1, compute=pace)
     over = ends(pace, WORKERS, [1] * MOST)
-    return Run(variant, learnt, MOST, every=1, compute=pace, ends=over)
+    return Run(variant, task, MOST, every=1, compute=pace, ends=over)
 
 
 def formula(pace: Pace) -> float:
