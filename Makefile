@@ -76,7 +76,7 @@ speed: $(READY)  ## how fast it is: ratios against their limits
 test: check  ## check, then all tests: serial, simulated, under MPI
 	python -m pytest -q -n auto --dist loadgroup $(ARGS)
 
-test-mpi: $(READY)  ## the tests under MPI alone, at n = 1, 2, 3, 4, 8
+test-mpi: $(READY)  ## the tests under MPI alone, at n = 1, 2, 3, 5, 8
 	python -m pytest tests/test_mpi.py $(ARGS)
 
 check: $(READY)  ## lint, format, types, layers, sizes

@@ -7,6 +7,7 @@ What came out arrives on rank 0 alone.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -54,6 +55,7 @@ class Crew:
         self.seconds: dict[str, float] = {}
         self._known: set[Hashable] = set()
         self._simulated: dict[Hashable, Made] = {}
+        gc.freeze()  # what is there now stays: tidying up after a job need not look at it
 
     def make(self, title: str, jobs: Sequence[Job]) -> Found:
         """Make `jobs`, which were checked, the same sequence on every rank; collective.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import settings
 
@@ -21,3 +23,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "launch" in item.path.parts or item.path.stem == "test_mpi":
             item.add_marker(pytest.mark.xdist_group("mpirun"))
+
+
+def pytest_collection_finish() -> None:
+    """Let tidying up look at what tests make, not at the tests themselves: they are many."""
+    gc.collect()
+    gc.freeze()
