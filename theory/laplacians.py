@@ -101,11 +101,11 @@ def ends(graph: str, n: int) -> Ends:
     found = ENDS.get(name)
     if found is None or isinstance(found, Ends) and arguments:
         raise ValueError(f"no closed form of the spectrum of {graph!r}")
-    if not isinstance(found, Ends):
-        found = found(n, *map(int, arguments)) if n > 2 else ENDS["complete"]
     if n == 2:  # one link, whatever the graph
         return Ends(*map(sp.Integer, (2, 2, 1)))
-    return Ends(*(each.subs(_n, n) for each in found))
+    if isinstance(found, Ends):
+        return Ends(*(each.subs(_n, n) for each in found))
+    return found(n, *map(int, arguments))
 
 
 def fastest(graph: str, n: int) -> sp.Expr:
