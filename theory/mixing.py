@@ -1,8 +1,8 @@
 """Mixing matrices W (row i: the weights with which worker i averages) and how fast they mix.
 
-lam = |W - J|_2, J = 1 1^T / n, has a closed form for every graph that a bound may claim: from the
-ends of its Laplacian's spectrum (`theory.laplacians`), or from its characters, as these graphs look
-alike from every worker:
+lam = |W - J|_2, J = 1 1^T / n, has a closed form for every graph that a bound may claim. Mostly it
+comes from the ends of the Laplacian's spectrum (`theory.laplacians`); of two graphs whose links go
+one way, and look alike from every worker, it comes from their waves:
 
 exponential             with m = log2 n rounded up, z^n = 1, z != 1: the largest of
                         |1 + z + z^2 + z^4 + .. + z^(2^(m-1))| / (1 + m)
@@ -14,10 +14,10 @@ Why of the first: for wave k, k <= n/2, it is |sin(q k a) / sin(k a)| / M with a
 smaller of M - n and 2 n - M. For k = 1 the ratio is at least 2 q/pi; it falls until k = n/q, and
 is at most 1/sin(pi/q) <= q/2 from there on.
 
-A text may say more than the graph, with a comma before each: `weights=fastest`, the best that all
-links may have alike, and `gamma=0.5`, (1 - gamma) I + gamma W instead of W. With 1/2 that is what
-D2 takes, the lazy W: it has no negative eigenvalues. Other matrices are for runs that break a
-claim.
+After the graph, with a comma before each, a text may say `weights=fastest`, the best weight that
+all links may have alike, and `gamma=0.5`, (1 - gamma) I + gamma W instead of W. With 1/2 that is
+the lazy W that D2 takes, as it has no negative eigenvalues. Other matrices are for runs that break
+a claim.
 """
 
 from __future__ import annotations

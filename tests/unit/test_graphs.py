@@ -74,7 +74,7 @@ def test_the_fastest_weights_are_those_of_the_closed_form(graph):
         assert contraction(w) == pytest.approx(lam(text, n), abs=1e-12), n
 
 
-@pytest.mark.parametrize("graph", [*CLOSED, *OF_NODES])
+@pytest.mark.parametrize("graph", [*(one for one in CLOSED if one != "exponential"), *OF_NODES])
 def test_d2_takes_the_lazy_matrix_of_the_closed_form(graph):
     for n in filter(lambda n: closed(graph, n), SIZES):
         d2 = D2(graph)
