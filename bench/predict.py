@@ -16,10 +16,7 @@ import numpy as np
 from mpiddl.architecture.allreduce import AllReduce
 from mpiddl.architecture.neighbours import Neighbours
 from mpiddl.architecture.pairwise import Pairwise
-from mpiddl.architecture.push_sum import PushSum
 from mpiddl.architecture.served import Served
-from mpiddl.architecture.topology import edges
-from mpiddl.architecture.tracking import Tracking
 from mpiddl.compression import Compressor
 from mpiddl.compression.channels import parse_channel
 from mpiddl.compression.qsgd import QSGD
@@ -28,8 +25,8 @@ from mpiddl.compression.topk import TopK
 from mpiddl.layout import Layout
 from mpiddl.train import Run
 from mpiddl.variant import Variant
-from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, allreduce, parameter_server
-from theory.wire import PAYLOAD
+from theory.cost import ALLGATHER, ALLREDUCE, Evaluated, allreduce, gossip_by, pairwise, served
+from theory.wire import MESSAGE, PAYLOAD, Words
 
 __all__ = ["Formula", "dense", "per_clock"]
 
@@ -75,68 +72,48 @@ def _alike(architecture: Any) -> bool:
     )
 
 
-def _payload(compressor: Compressor, b: int, w: int) -> int | None:
-    """Return the bytes of a vector of `b` entries of `w` bytes in the words of `compressor`."""
+def _words(compressor: Compressor, w: int) -> Words | None:
+    """Return how many bytes `compressor` makes of so many entries of `w` bytes; None: unknown."""
     name = getattr(compressor, "name", "")
     if name not in PAYLOAD:
         return None
-    count = compressor.count(b) if isinstance(compressor, TopK | RandK) else b
     levels = (compressor.levels,) if isinstance(compressor, QSGD) else ()
-    return int(PAYLOAD[name](count, w, *levels))
+
+    def words(b: int) -> int:
+        count = compressor.count(b) if isinstance(compressor, TopK | RandK) else b
+        return int(PAYLOAD[name](count, w, *levels))
+
+    return words
 
 
 @cache
 def _lane(architecture: Hashable, compressor: Any, b: int, w: int, n: int) -> Evaluated | None:
     """Return the cost of a vector of `b` entries of `w` bytes and `n` workers."""
-    payload = _payload(compressor, b, w)
-    if payload is None:
+    words = _words(compressor, w)
+    if words is None:
         return None
-    if isinstance(architecture, Neighbours):
-        return _mixed(architecture, compressor, b, w, n)
-    if isinstance(architecture, Pairwise):
-        messages = 2 * n * (n > 1)  # of each worker a question, and its answer
-        return Evaluated(messages, messages * payload, 0.0)
+    if isinstance(architecture, Neighbours | Pairwise):
+        return _spoken(architecture, words, b, w, n)
     if isinstance(architecture, Served) and not getattr(architecture, "backup", 0):
-        return _served(architecture, compressor, b, w, n)
+        down = _words(parse_channel(architecture.down).compressor, w)
+        return None if down is None else served(architecture.servers or None, n, b, words, down)
     if isinstance(architecture, AllReduce) and architecture.quorum == "all":
         if not compressor.linear:
-            return ALLGATHER[architecture.gather].at(n=n, b=payload, w=1)
+            return ALLGATHER[architecture.gather].at(n=n, b=words(b), w=1)
         cost = allreduce(architecture.collective)
-        return None if cost is None else cost.at(n=n, b=payload // w, w=w)
+        return None if cost is None else cost.at(n=n, b=words(b) // w, w=w)
     return None
 
 
-def _mixed(
-    architecture: Neighbours, compressor: Compressor, b: int, w: int, n: int
+def _spoken(
+    architecture: Neighbours | Pairwise, words: Words, b: int, w: int, n: int
 ) -> Evaluated | None:
-    """Return what neighbours say in one clock: a message for each weight off the diagonal of W.
-
-    Tracking says two vectors as one; push-sum an entry more, as it is. None where the clocks of a
-    turn differ in messages.
-    """
-    tracked, pushed = isinstance(architecture, Tracking), isinstance(architecture, PushSum)
-    payload = _payload(compressor, 2 * b if tracked else b, w)
-    messages = {edges(matrix) for matrix in architecture.matrices(n)}
-    if payload is None or len(messages) > 1:
+    """Return what neighbours say in a clock; None where those of a turn differ in messages."""
+    if architecture.name not in MESSAGE:
         return None
-    (each,) = messages
-    return Evaluated(each, each * (payload + w * pushed), 0.0)
-
-
-def _served(ps: Served, compressor: Compressor, b: int, w: int, n: int) -> Evaluated | None:
-    """Return what workers say to servers of b entries, and servers to workers, in one clock.
-
-    Each of s servers holds b/s entries, rounded up or down; where workers serve, what a worker
-    says to itself is not sent.
-    """
-    servers, speakers = ps.servers or n, n if ps.servers else n - 1
-    floor, longer = divmod(b, servers)
-    down = parse_channel(ps.down).compressor
-    total = 0
-    for size, shards in ((floor + 1, longer), (floor, servers - longer)):
-        up, back = (_payload(words, size, w) for words in (compressor, down))
-        if up is None or back is None:
-            return None
-        total += shards * (up + back) if size else 0
-    messages = parameter_server(ps.servers or None).at(n=n, b=b, w=w).messages
-    return Evaluated(messages, speakers * total, 0.0)
+    message = MESSAGE[architecture.name](words, b, w)
+    if isinstance(architecture, Pairwise):
+        meetings = n if n > 1 else 0  # each worker asks one other
+        return pairwise(meetings).at(n=n, b=message)
+    costs = [gossip_by(matrix).at(n=n, b=message) for matrix in architecture.matrices(n)]
+    return costs[0] if len({cost.messages for cost in costs}) == 1 else None

@@ -1,67 +1,67 @@
 """Mixing matrices W (row i: the weights with which worker i averages) and how fast they mix.
 
-lam = |W - J|_2, J = 1 1^T / n, has a closed form for every graph that a bound may claim: a sympy
-expression in n (`CLOSED_FORMS`), or the largest modulus in a spectrum that is written down by its
-characters (`SPECTRA`). The other matrices are for runs that break a claim.
+lam = |W - J|_2, J = 1 1^T / n, has a closed form for every graph that a bound may claim. Mostly it
+comes from the ends of the Laplacian's spectrum (`theory.laplacians`); of two graphs whose links go
+one way, and look alike from every worker, it comes from their waves:
+
+exponential             with m = log2 n rounded up, z^n = 1, z != 1: the largest of
+                        |1 + z + z^2 + z^4 + .. + z^(2^(m-1))| / (1 + m)
+one_peer_exponential    what a turn of m mixings does: (1 + z)/2 (1 + z^2)/2 .. is, with M = 2^m,
+                        (1 - z^M) / (M (1 - z)), and the largest modulus is that of the first wave,
+                        sin(pi (M - n)/n) / (M sin(pi/n)). It is 0, so W = J, if and only if n = M
+
+Why of the first: for wave k, k <= n/2, it is |sin(q k a) / sin(k a)| / M with a = pi/n and q the
+smaller of M - n and 2 n - M. For k = 1 the ratio is at least 2 q/pi; it falls until k = n/q, and
+is at most 1/sin(pi/q) <= q/2 from there on.
+
+After the graph, with a comma before each, a text may say `weights=fastest`, the best weight that
+all links may have alike, and `gamma=0.5`, (1 - gamma) I + gamma W instead of W. With 1/2 that is
+the lazy W that D2 takes, as it has no negative eigenvalues. Other matrices are for runs that break
+a claim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
+from math import pi, sin
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from theory.symbols import symbol
+from theory.laplacians import ends, fastest, sides
 from theory.testbed import Floats
 
-__all__ = [
-    "CLOSED_FORMS",
-    "SPECTRA",
-    "distance_from_identity",
-    "lam",
-    "matrix",
-    "measured_lam",
-    "sides",
-]
-
-_n = symbol("n")
-_slowest = (1 + 2 * sp.cos(2 * sp.pi / _n)) / 3
-_fastest = (1 + 2 * sp.cos(2 * sp.pi * sp.floor(_n / 2) / _n)) / 3
-CLOSED_FORMS: dict[str, sp.Expr] = {
-    "complete": sp.Integer(0),
-    "ring": sp.Piecewise((0, _n < 4), (sp.Max(_slowest, sp.Abs(_fastest)), True)),
-    "path": sp.Piecewise((0, _n < 3), ((1 + 2 * sp.cos(sp.pi / _n)) / 3, True)),
-    "star": sp.Piecewise((0, _n < 3), (1 - 1 / _n, True)),
-    "hypercube": sp.Max(0, (sp.log(_n, 2) - 1) / (sp.log(_n, 2) + 1)),
-}
-
-
-def sides(n: int) -> tuple[int, int]:
-    """Return the sides (a, b) of the most square torus of n workers, a <= b."""
-    a = max(side for side in range(1, n + 1) if n % side == 0 and side * side <= n)
-    return a, n // a
-
-
-def _around(side: int) -> tuple[Floats, int]:
-    """Return the eigenvalues (side,) of a cycle's adjacency, and its degree: 2, below 3 less."""
-    degree = min(side - 1, 2)
-    return degree * np.cos(2 * np.pi * np.arange(side) / side), degree
-
-
-def _torus(n: int) -> Any:
-    (along, one), (across, two) = map(_around, sides(n))
-    return (1 + along[:, None] + across).reshape(-1) / (1 + one + two)
+__all__ = ["distance_from_identity", "lam", "matrix", "measured_lam", "one_peer"]
 
 
 def _exponential(n: int) -> Any:
     offsets = 2 ** np.arange((n - 1).bit_length())
-    angles = 2 * np.pi / n * np.outer(np.arange(n), offsets)
+    angles = 2 * np.pi / n * np.outer(np.arange(1, n), offsets)
     return (1 + np.exp(1j * angles).sum(axis=1)) / (1 + len(offsets))
 
 
-SPECTRA: dict[str, Callable[[int], Any]] = {"torus": _torus, "exponential": _exponential}
+def _of_a_turn(n: int) -> float:
+    """Return lam of one_peer_exponential."""
+    whole = 1 << (n - 1).bit_length()
+    return sin(pi * (whole - n) / n) / (whole * sin(pi / n)) if n > 1 else 0.0
+
+
+def _read(topology: str, n: int) -> tuple[str, sp.Expr]:
+    """Return the graph and the share s of (1 - s) I + s W, W with the usual weights."""
+    graph, *options = topology.split(",")
+    share = sp.Integer(1)
+    for option in options:
+        name, _, value = option.partition("=")
+        if name == "gamma" and graph != "one_peer_exponential":  # of one mixing, not of a turn
+            share *= sp.Rational(value)
+        elif option == "weights=fastest":
+            some = max(n, 2)  # one worker has no links, but is no less known
+            share *= fastest(graph, some) * (1 + ends(graph, some).degree)
+        else:
+            raise ValueError(f"no closed form of lam for {topology!r}")
+    return graph, share
 
 
 def lam(topology: str, n: int) -> float:
@@ -72,11 +72,14 @@ def lam(topology: str, n: int) -> float:
     ValueError
         If the topology has no closed form here.
     """
-    if topology in SPECTRA:  # the first eigenvalue is 1, that of J
-        return float(np.abs(SPECTRA[topology](n)[1:]).max(initial=0.0))
-    if topology not in CLOSED_FORMS:
-        raise ValueError(f"no closed form of lam for {topology!r}")
-    return float(CLOSED_FORMS[topology].subs(_n, n))
+    if topology == "one_peer_exponential":
+        return _of_a_turn(n)
+    graph, share = _read(topology, n)
+    if graph == "exponential":
+        found = np.abs(1 + float(share) * (_exponential(n) - 1))
+        return float(found.max(initial=0.0))
+    eigenvalues = ends(graph, max(n, 2)).eigenvalues
+    return max(abs(float(1 + share * (each - 1))) for each in eigenvalues) if n > 1 else 0.0
 
 
 def matrix(topology: str, n: int) -> Floats:
@@ -87,20 +90,24 @@ def matrix(topology: str, n: int) -> Floats:
     topology : str
         complete (1/n), ring (1/3 for itself and both neighbours; n = 2: 1/2), path and star
         (Metropolis: 1/3 and 1/n an edge), torus (as square as possible), hypercube (n a power of
-        two), exponential (one way: 1, 2, 4, ... before it), these three with equal weights, alone
-        (W = I), lopsided (the ring, but worker 0 keeps 2/3 for itself: rows add up to 1, columns
-        do not).
+        two), two_level:G (nodes of G, all hear all in a node and two outside), exponential (one
+        way: 1, 2, 4, ... before it), these four with equal weights, one_peer_exponential (a whole
+        turn of it), alone (W = I), lopsided (the ring, but worker 0 keeps 2/3 for itself: rows add
+        up to 1, columns do not); with options as above.
     n : int
         Workers, at least 1.
 
     Raises
     ------
     ValueError
-        If the topology is unknown, or a hypercube has no 2^m corners.
+        If the topology is unknown, or n workers cannot form it.
     """
-    if topology not in _MATRICES:
+    graph, share = _read(topology, n)
+    name, *arguments = graph.split(":")
+    if name not in _MATRICES:
         raise ValueError(f"no topology {topology!r}")
-    return _MATRICES[topology](n)
+    eye, w = np.eye(n), _MATRICES[name](n, *map(int, arguments))
+    return w if share == 1 else eye + float(share) * (w - eye)
 
 
 def _equal(heard: Any) -> Floats:
@@ -121,9 +128,21 @@ def _laplacian(edges: list[tuple[int, int]], n: int) -> Floats:
     return incidence @ incidence.T
 
 
-def _torus_matrix(n: int) -> Floats:
+def _product(first: Floats, second: Floats) -> Floats:
+    """Return equal weights on the product of two graphs, in which the second one's are together."""
+    return _equal(np.kron(first, np.eye(len(second))) + np.kron(np.eye(len(first)), second))
+
+
+def _torus(n: int) -> Floats:
     a, b = sides(n)
-    return _equal(np.kron(_cycle(a), np.eye(b)) + np.kron(np.eye(a), _cycle(b)))
+    return _product(_cycle(a), _cycle(b))
+
+
+def _two_level(n: int, group: int) -> Floats:
+    group = min(group, n)
+    if group < 1 or n % group:
+        raise ValueError(f"{n} workers are no whole nodes of {group}")
+    return _product(_cycle(n // group), np.ones((group, group)))
 
 
 def _cube(n: int) -> Floats:
@@ -138,6 +157,12 @@ def _exponential_matrix(n: int) -> Floats:
     return _equal(sum((np.roll(np.eye(n), -(2**j), axis=1) for j in offsets), np.zeros((n, n))))
 
 
+def one_peer(n: int) -> tuple[Floats, ...]:
+    """Return the W (n, n) of one turn: in the j-th all average with the worker 2^j before them."""
+    eye, turn = np.eye(n), range(max(1, (n - 1).bit_length()))
+    return tuple((eye + np.roll(eye, -(2**j), axis=1)) / 2 for j in turn)
+
+
 def _lopsided(n: int) -> Floats:
     w = _equal(_cycle(n))
     w[0, 0] += 1
@@ -145,14 +170,16 @@ def _lopsided(n: int) -> Floats:
     return w
 
 
-_MATRICES: dict[str, Callable[[int], Floats]] = {
+_MATRICES: dict[str, Callable[..., Floats]] = {
     "complete": lambda n: np.full((n, n), 1 / n),
     "ring": lambda n: _equal(_cycle(n)),
     "path": lambda n: np.eye(n) - _laplacian([(i, i + 1) for i in range(n - 1)], n) / min(n, 3),
     "star": lambda n: np.eye(n) - _laplacian([(0, i) for i in range(1, n)], n) / n,
-    "torus": _torus_matrix,
+    "torus": _torus,
     "hypercube": _cube,
+    "two_level": _two_level,
     "exponential": _exponential_matrix,
+    "one_peer_exponential": lambda n: reduce(np.matmul, one_peer(n)),
     "alone": np.eye,
     "lopsided": _lopsided,
 }

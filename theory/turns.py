@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from theory.mixing import lam, matrix
+from theory.mixing import lam, matrix, one_peer
 from theory.testbed import Floats
 
 __all__ = ["TURNS", "cycle", "qualities"]
@@ -18,10 +16,7 @@ def cycle(topology: str, n: int) -> tuple[Floats, ...]:
     one_peer_exponential: in the j-th of m mixings, m = log2 n rounded up, everyone averages with
     the worker 2^j before it. For n = 2^m any m in a row average exactly (identity of that name).
     """
-    if topology not in TURNS:
-        return (matrix(topology, n),)
-    eye, turn = np.eye(n), range(max(1, (n - 1).bit_length()))
-    return tuple((eye + np.roll(eye, -(2**j), axis=1)) / 2 for j in turn)
+    return one_peer(n) if topology in TURNS else (matrix(topology, n),)
 
 
 def qualities(topology: str, n: int) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""How many bytes a vector becomes on the wire, by compressor.
+"""How many bytes a vector becomes on the wire, by compressor; and what neighbours say with it.
 
 Letters b entries of the vector | k entries kept | w bytes per entry | s levels
 Each function takes numbers or sympy expressions and returns a sympy expression; at integers it is
@@ -8,11 +8,15 @@ an integer. Payloads go into `theory.cost` as b = bytes, w = 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 
-__all__ = ["PAYLOAD", "fp16", "identity", "qsgd", "randk", "sign", "topk"]
+__all__ = ["MESSAGE", "PAYLOAD", "Words", "fp16", "identity", "model", "model_and_heading"]
+__all__ += ["model_and_weight", "qsgd", "randk", "sign", "topk"]
+
+Words: TypeAlias = Callable[[int], int]
+"""Bytes in which a compressor says so many entries."""
 
 INDEX_BYTES = 4  # positions travel as int32
 HALF_BYTES = 2  # a float16, and an int16 for the exponent of all
@@ -56,3 +60,28 @@ PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
     "fp16": fp16,
     "qsgd": qsgd,
 }
+
+
+def model(words: Words, b: int, w: int) -> int:
+    """The model, in words."""
+    return words(b)
+
+
+def model_and_heading(words: Words, b: int, w: int) -> int:
+    """Both as one vector, so that a scale or an exponent is said once."""
+    return words(2 * b)
+
+
+def model_and_weight(words: Words, b: int, w: int) -> int:
+    """The model, in words; its weight as it is, whatever the words."""
+    return words(b) + w
+
+
+MESSAGE: dict[str, Callable[[Words, int, int], int]] = {
+    "d2": model,
+    "gossip": model,
+    "pairwise": model,
+    "push_sum": model_and_weight,
+    "tracking": model_and_heading,
+}
+"""Bytes of what neighbours say to each other in a clock, by architecture; late or in time."""

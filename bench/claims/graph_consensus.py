@@ -133,7 +133,7 @@ class GraphConsensus:
             for graph, seen, limit in zip(order, apart, limits, strict=True)
         }
         x = [1 - gaps[graph] for graph in order]
-        names = " < ".join(graph.replace(",weights=", " ") for graph in order)
+        names = " < ".join(graph.replace("weights=", "").replace(",", " ") for graph in order)
         lines = line(f"measured: {names}", x, apart), line("lemma", x, limits, "bound")
         labels = "spectral gap 1 - lam", "|x_i - xbar|^2"
         return verdicts, Series("All graphs", *labels, lines, log_x=True, log_y=True)

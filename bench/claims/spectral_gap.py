@@ -1,8 +1,8 @@
 """Gossip agrees as fast as its graph lets it: one mixing shrinks the disagreement by lam.
 
 Theorem     gossip-consensus: |X_T - J X_0| <= lam^T |X_0 - J X_0|, attained by the slowest mode;
-            lam = |W - J|_2 in closed form where theory.mixing has one, else of the matrix. Where
-            the graph changes from clock to clock, W is what one turn does
+            lam = |W - J|_2 in closed form where theory.mixing has one; of a graph that is drawn, of
+            the matrix that was. Where the graph changes from clock to clock, W is what a turn does
 Measured    workers start apart along the slowest mode of W and only average: every clock, or turn,
             shrinks their distance by lam, to rounding. A complete graph agrees at once: lam = 0
 Broken if   a graph, or its weights, are not the ones that are claimed
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from bench.jobs import Found, Job
 from bench.judge import Subject, Verdict, equal
 from bench.series import Series, line
 from bench.wrappers import Scattered
-from mpiddl.architecture.topology import matrices_of
+from mpiddl.architecture import architectures
 from mpiddl.arrays import Array
 from mpiddl.errors import ConfigurationError
 from mpiddl.problems.quadratic import iso
@@ -42,11 +42,13 @@ GRAPHS = (
     "two_level:4",
     "random_regular:4",
     "erdos_renyi:0.5",
+    "directed_random:0.3,weights=metropolis",  # one way, gossip would not keep the mean
     "one_peer_exponential",
     "exponential,weights=metropolis",
     "hypercube,weights=fastest",
     "ring,weights=fastest",
     "star,weights=fastest",
+    "ring,gamma=0.5",
 )
 LEAST = 4  # workers: a ring of three is complete
 CLOCKS = 8
@@ -55,9 +57,9 @@ TOLERANCE = 1e-9
 
 def turn(text: str, n: int) -> list[Array]:
     """Return the matrices W (n, n) that gossip uses in turn; empty if n workers cannot."""
-    graph, _, weights = text.partition(",weights=")
+    gossip: Any = architectures.parse(f"gossip:{text}")
     try:
-        return [*matrices_of(graph, weights or "graph", n)]
+        return [(1 - gossip.gamma) * np.eye(n) + gossip.gamma * w for w in gossip.matrices(n)]
     except ConfigurationError:  # no hypercube of this many
         return []
 

@@ -25,7 +25,7 @@ from bench.claims.local_consensus import LocalConsensus
 from bench.claims.local_price import LocalPrice
 from bench.claims.outer_momentum import OuterMomentum
 from bench.claims.same_in_both_worlds import SameInBothWorlds
-from bench.claims.spectral_gap import SpectralGap
+from bench.claims.spectral_gap import GRAPHS, SpectralGap, gap_of, whole_turn
 from bench.claims.speedup_of_cells import SpeedupOfCells
 from bench.claims.staleness import Staleness, ZeroStaleness
 from bench.claims.staleness_price import StalenessPrice
@@ -40,10 +40,12 @@ from bench.networks import NETWORKS
 from bench.predict import per_clock
 from bench.series import MOST
 from bench.wrappers import SharedNoise
+from mpiddl.architecture.topology import contraction, topologies
 from mpiddl.problems import problem
 from mpiddl.problems.quadratic import iso
 from mpiddl.train import Run
 from mpiddl.variant import Variant
+from theory.mixing import lam
 
 BUDGET = Budget(ranks=8, seeds=4, seed=1, quick=True)
 OF_ALL_RUNS = ("bytes_on_the_wire", "same_in_both_worlds")
@@ -86,6 +88,9 @@ BROKEN = {
     "a complete graph runs, a ring is claimed": SpectralGap({"complete": "ring"}),
     "one of two graphs is another": SpectralGap({"ring": "ring", "path": "star"}),
     "a ring has other weights": SpectralGap({"ring": "ring,weights=fastest"}),
+    "gossip goes all the way, half is claimed": SpectralGap({"ring": "ring,gamma=0.5"}),
+    "nodes of two run, nodes of four are claimed": SpectralGap({"two_level:2": "two_level:4"}),
+    "another graph was drawn": SpectralGap({"erdos_renyi:0.5": "erdos_renyi:0.5;seed=1"}),
     "one peer at a time, all are claimed": SpectralGap({"one_peer_exponential": "exponential"}),
     "a ring runs, a hypercube is claimed": GraphConsensus("ring", "hypercube"),
     "one of all graphs is another": GraphConsensus(graphs={"two_level:4": "random_regular:4"}),
@@ -140,6 +145,19 @@ def test_under_mpi_no_claim_needs_more_ranks_than_there_are(name, ranks):
 @pytest.mark.parametrize("name", ["collective_cost", "linear_speedup", "spectral_gap"])
 def test_claims_about_n_hold_for_any_number_of_ranks(judged, name, ranks):
     assert judged(claims[name], Budget(ranks, 4, 0)).outcome is Outcome.HOLDS
+
+
+def test_the_spectral_gap_is_looked_at_on_every_graph_and_is_closed_unless_drawn():
+    drawn = {"random_regular", "erdos_renyi", "directed_random"}
+    assert {text.split(",")[0].split(":")[0] for text in GRAPHS} == set(topologies)
+    for text in GRAPHS:
+        if text.split(":")[0] in drawn or "metropolis" in text:
+            with pytest.raises(ValueError, match="no closed form"):
+                lam(text, 8)
+        else:
+            assert (
+                gap_of(text, 8) == lam(text, 8) == pytest.approx(contraction(whole_turn(text, 8)))
+            )
 
 
 def test_with_too_few_ranks_a_claim_says_that_it_was_simulated(judged):

@@ -19,7 +19,9 @@ from theory.cost import (
     gathered,
     gossip,
     gossip_by,
+    pairwise,
     parameter_server,
+    served,
     square_side,
 )
 from theory.cost.double_tree import pieces
@@ -230,6 +232,42 @@ def test_parameter_server() -> None:
         assert (empty.messages, empty.bytes, empty.time) == (0, 0, 0.0)
     alone = parameter_server().at(n=1, b=9, al=1.0)
     assert (alone.messages, alone.bytes, alone.time) == (0, 0, 0.0)
+
+
+def test_servers_that_are_spoken_to_in_words() -> None:
+    """Dense words cost what `parameter_server` says; of others each shard is rounded up."""
+    for servers in (None, 1, 2, 3, 8):
+        for n, b in [(1, 5), (2, 5), (4, 10), (5, 3), (3, 0)]:
+            dense = parameter_server(servers).at(n=n, b=b, w=4)
+            words = served(servers, n, b, lambda size: 4 * size, lambda size: 4 * size)
+            assert (words.messages, words.bytes) == (dense.messages, dense.bytes)
+            assert np.isnan(words.time)
+    # 31 entries on 2 servers: signs of 16 and 15 entries and a scale up, doubles down, 3 workers
+    signs = served(2, 3, 31, lambda size: int(wire.sign(size, 8)), lambda size: 8 * size)
+    assert (signs.messages, signs.bytes) == (3 * 2 * 2, 3 * (2 + 8 + 2 + 8 + 31 * 8))
+    # 2 entries of 4 workers who serve: two shards are empty, and nobody speaks of them
+    ones = served(None, 4, 2, lambda size: 1, lambda size: 2)
+    assert (ones.messages, ones.bytes) == (2 * 3 * 2, 3 * 2 * (1 + 2))
+
+
+def test_meetings_by_hand() -> None:
+    """A vector there, and as long a difference back; nothing where nobody meets."""
+    five = pairwise(5).at(n=3, b=6, w=8)
+    assert (five.messages, five.bytes) == (10, 5 * 2 * 48)
+    assert np.isnan(five.time)
+    assert pairwise(0).at(n=1, b=6, w=8).messages == pairwise(0).at(n=1, b=6).bytes == 0
+
+
+def test_what_neighbours_say() -> None:
+    """31 doubles: as they are, with a heading, and with a weight that no word makes shorter."""
+
+    def signs(b: int) -> int:
+        return int(wire.sign(b, 8))
+
+    said = {name: message(signs, 31, 8) for name, message in wire.MESSAGE.items()}
+    assert said["gossip"] == said["d2"] == said["pairwise"] == 4 + 8
+    assert said["tracking"] == 8 + 8  # 62 signs, one scale
+    assert said["push_sum"] == 4 + 8 + 8
 
 
 def test_gossip_has_no_more_neighbours_than_ranks() -> None:

@@ -7,6 +7,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 
+from mpiddl.architecture.d2 import D2
 from mpiddl.architecture.gossip import Gossip
 from mpiddl.architecture.mixing import check_mixing, components
 from mpiddl.architecture.sharing import check_sharing
@@ -20,10 +21,12 @@ from mpiddl.architecture.topology import (
     topologies,
 )
 from mpiddl.errors import ConfigurationError
-from theory.mixing import lam, matrix
+from theory.mixing import lam, matrix, one_peer
 
-SIZES = (*range(1, 14), 16, 25, 31, 32, 36, 48, 63, 64)
+SIZES = (*range(1, 14), 16, 17, 25, 31, 32, 36, 48, 63, 64)
 CLOSED = ("complete", "exponential", "hypercube", "path", "ring", "star", "torus")
+OF_NODES = tuple(f"two_level:{group}" for group in (1, 2, 3, 4, 6))
+FASTEST = ("complete", "hypercube", "ring", "star")
 OTHERS = (
     "one_peer_exponential",
     "random_regular:4",
@@ -47,14 +50,62 @@ def allowed(graph, n):
     return graph != "hypercube" or n & (n - 1) == 0
 
 
-@every_graph
+def closed(graph, n):
+    """Whether n ranks have a closed form; of nodes they do if the last one is whole."""
+    return allowed(graph, n) and (graph not in OF_NODES or n % min(find(graph).group, n) == 0)
+
+
+@pytest.mark.parametrize("graph", [*CLOSED, *OF_NODES])
 def test_a_graph_mixes_as_fast_as_its_closed_form_for_every_number_of_ranks(graph):
-    for n in filter(lambda n: allowed(graph, n), SIZES):
+    for n in filter(lambda n: closed(graph, n), SIZES):
         w = find(graph).matrix(n)
         check_mixing([w], graph)
         assert np.allclose(w, matrix(graph, n), rtol=0, atol=1e-15), n
         assert contraction(w) == pytest.approx(lam(graph, n), abs=1e-12), n
         assert (np.diagonal(w) > 0).all()
+
+
+@pytest.mark.parametrize("graph", FASTEST)
+def test_the_fastest_weights_are_those_of_the_closed_form(graph):
+    for n in filter(lambda n: closed(graph, n), SIZES):
+        (w,) = matrices_of(graph, "fastest", n)
+        text = f"{graph},weights=fastest"
+        assert np.allclose(w, matrix(text, n), rtol=0, atol=1e-14), n
+        assert contraction(w) == pytest.approx(lam(text, n), abs=1e-12), n
+
+
+@pytest.mark.parametrize("graph", [*(one for one in CLOSED if one != "exponential"), *OF_NODES])
+def test_d2_takes_the_lazy_matrix_of_the_closed_form(graph):
+    for n in filter(lambda n: closed(graph, n), SIZES):
+        d2 = D2(graph)
+        (w,) = d2.matrices(n)
+        w = (1 - d2.gamma) * np.eye(n) + d2.gamma * w
+        assert np.allclose(w, matrix(f"{graph},gamma=0.5", n), rtol=0, atol=1e-15), n
+        assert contraction(w) == pytest.approx(lam(f"{graph},gamma=0.5", n), abs=1e-12), n
+
+
+def test_a_turn_of_one_peer_a_clock_is_what_its_closed_form_says():
+    for n in SIZES:
+        turn, clocks = (
+            find("one_peer_exponential").matrix(n),
+            cycle(find("one_peer_exponential"), n),
+        )
+        assert all(map(np.array_equal, clocks, one_peer(n)))
+        assert contraction(turn) == pytest.approx(lam("one_peer_exponential", n), abs=1e-12), n
+        assert np.allclose(turn, 1 / n, rtol=0, atol=1e-15) == (n & (n - 1) == 0)
+
+
+@pytest.mark.parametrize("graph", [*(one for one in CLOSED if one != "complete"), *OF_NODES])
+def test_another_number_or_other_weights_do_not_fit_a_closed_form(graph):
+    sizes = [n for n in SIZES if n > 4 and closed(graph, n)]
+    found = {n: contraction(find(graph).matrix(n)) for n in sizes}
+
+    def misfits(says):
+        return [n for n in sizes if abs(found[n] - says(n)) > 1e-12]
+
+    assert not misfits(lambda n: lam(graph, n))
+    assert misfits(lambda n: lam(graph, sizes[-1]))
+    assert misfits(lambda n: lam(f"{graph},gamma=0.999", n)) == sizes
 
 
 @every_graph

@@ -26,13 +26,14 @@ from theory.cost.exchanges import (
     dynamic,
     eager,
     gathered,
-    gossip,
-    gossip_by,
     parameter_server,
+    served,
 )
 from theory.cost.forms import Cost, Evaluated, ceil_log2, floor_log2, square_side
+from theory.cost.neighbours import gossip, gossip_by, pairwise
 from theory.cost.sums import ALLREDUCE, allreduce
 
 __all__ = ["ALLGATHER", "ALLREDUCE", "BARRIER", "Cost", "Evaluated", "allreduce", "ceil_log2"]
 __all__ += ["double_tree_time", "floor_log2", "gathered", "gossip", "gossip_by"]
-__all__ += ["backup_workers", "dynamic", "eager", "parameter_server", "square_side"]
+__all__ += ["backup_workers", "dynamic", "eager", "pairwise", "parameter_server", "served"]
+__all__ += ["square_side"]

@@ -1,21 +1,20 @@
-"""All-gathers, the barrier, gossip, the parameter server; means of some, or now and then.
+"""All-gathers, the barrier, the parameter server; means of some, or now and then.
 
-Letters L = ceil(log2 n) | s servers | e = ceil(b/s), entries of the longest shard | deg neighbours
+Letters L = ceil(log2 n) | s servers | e = ceil(b/s), entries of the longest shard
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from math import nan
 
-import numpy as np
 import sympy as sp
 
 from theory.cost.forms import Cost, Evaluated, al, b, be, ceil_log2, n, smaller, w
 
-__all__ = ["ALLGATHER", "BARRIER", "backup_workers", "gathered", "gossip", "gossip_by"]
-__all__ += ["dynamic", "eager", "parameter_server"]
+__all__ = ["ALLGATHER", "BARRIER", "backup_workers", "dynamic", "eager", "gathered"]
+__all__ += ["parameter_server", "served"]
 
 HEADER = 4  # bytes in which Bruck's records say how long they are
 COUNT = 8  # bytes in which a call says how many clocks of one rank are in
@@ -81,37 +80,6 @@ def _bruck_steps(sizes: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
         known *= 2
 
 
-def gossip(degree: int | sp.Expr) -> Cost:
-    """Every rank sends its vector to `degree` neighbours, one after another, in rotation.
-
-    Parameters
-    ----------
-    degree : int or sympy.Expr
-        Neighbours per rank; a rank has at most n - 1 (a ring of two ranks: one).
-    """
-    neighbours = sp.Min(degree, n - 1)
-    return Cost(n * neighbours, n * neighbours * m, neighbours * (al + be * m))
-
-
-def gossip_by(matrix: Any) -> Cost:
-    """Every rank sends its vector to those who mix it in by W, in rotation.
-
-    Messages are W's entries off the diagonal that are not zero. The time is exact where every
-    rank speaks to the same distances (a circulant W: ring, complete, exponential graph): then
-    in rotation nobody waits. Of other graphs the time is not known here: nan.
-
-    Parameters
-    ----------
-    matrix : array, (n, n)
-        Row i: with which weights rank i mixes.
-    """
-    spoken = (np.asarray(matrix) != 0) & ~np.eye(len(matrix), dtype=bool)
-    distances = [np.flatnonzero(np.roll(row, -rank)) for rank, row in enumerate(spoken)]
-    edges, alike = int(spoken.sum()), all(np.array_equal(distances[0], d) for d in distances)
-    time = len(distances[0]) * (al + be * m) if alike else sp.nan
-    return Cost(sp.Integer(edges), edges * m, time)
-
-
 def parameter_server(servers: int | sp.Expr | None = None) -> Cost:
     """Push every shard to its server, be answered with its model: n workers, one clock, no wait.
 
@@ -133,6 +101,31 @@ def parameter_server(servers: int | sp.Expr | None = None) -> Cost:
     shard = sp.ceiling(b / shards) * w
     time = smaller(1, b) * 2 * speakers * (al + be * shard)
     return Cost(2 * speakers * smaller(shards, b), 2 * speakers * m, time)
+
+
+def served(
+    servers: int | None, n: int, b: int, up: Callable[[int], int], down: Callable[[int], int]
+) -> Evaluated:
+    """Return the cost of one clock of a parameter server that is spoken to in shorter words.
+
+    Who speaks to whom is as in `parameter_server`. Words round lengths up, so that a vector costs
+    what its shards do, one by one. How long who waits only a run tells: no time is known here.
+
+    Parameters
+    ----------
+    servers : int, optional
+        Dedicated servers; None: every worker serves one shard, its own without a message.
+    n, b : int
+        Workers, and entries of the vector.
+    up, down : callable
+        Bytes in which so many entries are pushed, and answered.
+    """
+    shards, speakers = (n, n - 1) if servers is None else (servers, n)
+    floor, longer = divmod(b, shards)
+    sizes = [(floor + 1, longer), (floor, shards - longer if floor else 0)]
+    each = sum(many * (up(size) + down(size)) for size, many in sizes if many)
+    messages = 2 * speakers * sum(many for _, many in sizes)
+    return Evaluated(messages, speakers * each, nan)
 
 
 def backup_workers(pushes: int | sp.Expr, servers: int | sp.Expr = 1) -> Cost:
