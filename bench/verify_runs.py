@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from bench import verify_pairs, verify_served, verify_views, verify_words
+from bench import verify_graphs, verify_pairs, verify_served, verify_views, verify_words
 from bench.jobs import Outcome
 from bench.wrappers import FrozenNoise, Scattered, SharedNoise
-from mpiddl.architecture import Architecture
 from mpiddl.architecture.allreduce import AllReduce
-from mpiddl.architecture.gossip import Gossip
-from mpiddl.architecture.topology import Matrix
+from mpiddl.architecture.tracking import Tracking
 from mpiddl.arrays import Array
-from mpiddl.compression import Channel
 from mpiddl.optim import Seats
 from mpiddl.optim.momentum import Momentum
 from mpiddl.optim.rates import Rate, decreasing
@@ -71,21 +68,6 @@ class Spec:
         return self.n + (self.staleness is not None)
 
 
-@dataclass(frozen=True)
-class Lopsided(Gossip):
-    """Broken: worker 0 of a ring keeps twice its share, so the columns of W do not add up to 1."""
-
-    def matrices(self, n: int) -> tuple[Matrix, ...]:
-        """Return W (n, n), alone."""
-        (w,) = super().matrices(n)
-        w[0, 0] += 1.0
-        w[0] /= w[0].sum()
-        return (w,)
-
-    def check(self, channel: Channel, seats: Seats, sync: Synchronization, size: int) -> None:
-        """Accept it: that is the point."""
-
-
 def build(spec: Spec, seed: int) -> Run:
     """Return the run of a trial with one seed; pure, alike on all ranks.
 
@@ -111,9 +93,10 @@ def build(spec: Spec, seed: int) -> Run:
         spec, learnt = replace(spec, gam=spec.gam / spec.n), verify_pairs.turns(spec, learnt, seed)
     rate = 1.0 if apart else _rate(spec, learnt)
     rule = Momentum(rate, beta=spec.mom) if spec.mom else SGD(rate)
-    architecture = _architecture(spec, seed)
+    architecture = verify_graphs.architecture(spec, seed)
     channel = verify_words.channel(spec, learnt.layout.size)
-    sums = isinstance(architecture, AllReduce) and spec.H == 1 and not verify_words.displaces(spec)
+    sums = isinstance(architecture, AllReduce | Tracking) and spec.H == 1
+    sums = sums and not verify_words.displaces(spec)
     seats = Seats(None, rule) if sums else Seats(rule, SGD(1))
     clocks = spec.after + (spec.T - spec.after) // spec.H
     clocks += apart  # the first one takes the workers apart
@@ -136,16 +119,6 @@ def _rate(spec: Spec, learnt: Problem) -> float | Rate:
     return decreasing(learnt.constants.mu or 0.0, spec.offset)
 
 
-def _architecture(spec: Spec, seed: int) -> Architecture:
-    if spec.order == "pairs":
-        return verify_pairs.meetings(spec, seed)
-    if spec.topology == "complete":
-        return AllReduce()
-    if spec.topology == "lopsided":
-        return Lopsided("ring", order=spec.order)
-    return Gossip(spec.topology, order=spec.order)
-
-
 @dataclass(frozen=True)
 class Arrays:
     """What S runs did, in the shapes of `theory.measured.Trajectory`."""
@@ -162,9 +135,10 @@ class Arrays:
 def arrays(spec: Spec, outcomes: Sequence[Outcome]) -> Arrays:
     """Return points, gradients, virtual sequence and memories of runs that differ in the seed.
 
-    The virtual sequence is the mean model minus the mean memory, ahead by what momenta are going
-    to move it. Workers that start apart do so in their first clock, which is left out. Where means
-    come late, gradients of a step are taken at the model of `late` steps before.
+    The virtual sequence is the mean model, in push-sum a weighted one, minus the mean memory, ahead
+    by what momenta are going to move it. Workers that start apart do so in their first clock, which
+    is left out. Where means come late, gradients of a step are taken at the model of `late` steps
+    before.
     """
     if spec.falling is not None:
         y, g, v, wrong = verify_views.observed(spec, outcomes)
@@ -176,8 +150,9 @@ def arrays(spec: Spec, outcomes: Sequence[Outcome]) -> Arrays:
     last = -1 - spec.late if spec.late else None
     y = _stacked([[trace.y for trace in run.traces] for run in outcomes])
     g = _stacked([[trace.g for trace in run.traces] for run in outcomes])
-    ends = np.stack([np.mean([trace.x for trace in run.traces], axis=0) for run in outcomes])
-    v = np.concatenate((y.mean(axis=2), ends[:, None]), axis=1)
+    ends = np.stack([[trace.x for trace in run.traces] for run in outcomes])
+    models = np.concatenate((y, ends[:, None]), axis=1)
+    v = (models * verify_graphs.weights(spec, y.shape[1])[:, :, None]).mean(axis=2)
     if verify_words.displaces(spec):
         e = _stacked([[trace.e for trace in run.traces] for run in outcomes])
         e = e[:, np.arange(spec.T + 1) // spec.H]  # a memory stays as it is during a round

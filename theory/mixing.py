@@ -33,7 +33,7 @@ import sympy as sp
 from theory.laplacians import ends, fastest, sides
 from theory.testbed import Floats
 
-__all__ = ["distance_from_identity", "lam", "matrix", "measured_lam", "one_peer"]
+__all__ = ["distance_from_identity", "lam", "least", "matrix", "measured_lam", "one_peer"]
 
 
 def _exponential(n: int) -> Any:
@@ -80,6 +80,12 @@ def lam(topology: str, n: int) -> float:
         return float(found.max(initial=0.0))
     eigenvalues = ends(graph, max(n, 2)).eigenvalues
     return max(abs(float(1 + share * (each - 1))) for each in eigenvalues) if n > 1 else 0.0
+
+
+def least(topology: str, n: int) -> float:
+    """Return the least eigenvalue of a symmetric W by its closed form; ValueError as `lam`."""
+    graph, share = _read(topology, n)
+    return float(1 + share * (ends(graph, n).eigenvalues[1] - 1)) if n > 1 else 1.0
 
 
 def matrix(topology: str, n: int) -> Floats:

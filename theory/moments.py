@@ -26,6 +26,7 @@ import numpy as np
 
 from theory import compressed, delayed, momentum
 from theory.mixing import matrix
+from theory.remembering import ORDERS
 from theory.sampled import second_moments
 from theory.statement import Measure
 from theory.testbed import Floats, LeastSquares, Quadratic
@@ -73,15 +74,16 @@ class Moments:
 def linear(trial: Trial) -> bool:
     """Whether what the trial really runs has exact moments."""
     real = trial.real()
+    if real.start == "apart" or real.order in ORDERS:
+        return False
     w = cycle(real.topology, real.n)[0]
     plain = real.topology not in TURNS and not (real.after or real.late)
     plain = plain and (not real.mom or momentum.heavy(real))
-    said = real.compressor == "identity" or _masked(real)
-    common = said and plain and real.start == "common"
+    plain = plain and (real.compressor == "identity" or _masked(real))
     if isinstance(real.oracle(), LeastSquares):
         alike = real.H == 1 and real.topology == "complete" and real.staleness is None
-        return common and alike and real.noise == "own"
-    return common and isinstance(real.oracle(), Quadratic) and bool(np.all(w == w.T))
+        return plain and alike and real.noise == "own"
+    return plain and isinstance(real.oracle(), Quadratic) and bool(np.all(w == w.T))
 
 
 def moments(trial: Trial) -> Moments:

@@ -10,6 +10,8 @@ cta       X <- W X - gam_t G(X)                             gossip that combines
 server    x_{t+1} = x_t - gam g(x_{t - tau_t}), one gradient a step: `theory.delayed`
 said      x <- x - gam mean c_i, c_i what is said of g_i: `theory.compressed`
 pairs     one worker steps, then two neighbours average: `theory.pairwise`
+remember  D2, gradient tracking: what workers differ by is taken off: `theory.remembering`
+share     x <- P x, w <- P w, y = x / w: push-sum, `theory.sharing`
 views     x <- x - gam_t g(y_t), y_t what a worker has seen: `theory.views`
 composed  momenta, delays, graphs that change, memories over rounds: `theory.composed`
 feedback  p_i = gam g_i(x) + e_i;  x <- x - mean C(p_i);  e_i <- p_i - C(p_i)
@@ -23,10 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory import composed, compressed, delayed, pairwise, views
+from theory import composed, compressed, delayed, pairwise, remembering, sharing, views
 from theory.compressed import compress
 from theory.measured import Trajectory
-from theory.mixing import matrix
 from theory.testbed import Base, Floats
 from theory.trials import Trial
 
@@ -49,12 +50,16 @@ def simulate(trial: Trial) -> Trajectory:
         raise ValueError(f"H={real.H} does not divide T={real.T}")
     if real.start == "apart":
         starts = np.stack([scattered(seed, real.n, oracle.d) for seed in range(real.seeds)])
+        if real.order == "share":
+            return sharing.run(real, starts)
         return _mixed(real, None, starts, np.zeros((real.seeds, real.T, real.n, oracle.d)))
     if real.falling is not None:
         return views.run(real, oracle, draw(replace(real, n=1), oracle))
     if real.staleness is not None:
         return delayed.run(real, oracle, draw(replace(real, n=1), oracle))
     xi = draw(real, oracle)
+    if real.order in remembering.ORDERS:
+        return remembering.run(real, oracle, xi)
     if real.order == "pairs":
         return pairwise.run(real, oracle, xi)
     if real.compressor != "identity":
@@ -79,7 +84,7 @@ def draw(trial: Trial, oracle: Base) -> NDArray[Any]:
 
 
 def _mixed(trial: Trial, oracle: Base | None, x: Floats, drawn: NDArray[Any]) -> Trajectory:
-    w, steps = matrix(trial.topology, trial.n), trial.steps()
+    w, steps = sharing.shares(trial.topology, trial.n), trial.steps()
     seeds, n, d = x.shape
     y, g = np.empty((seeds, trial.T, n, d)), np.zeros((seeds, trial.T, n, d))
     v = np.empty((seeds, trial.T + 1, d))

@@ -29,6 +29,7 @@ from theory.instances import (
     within,
 )
 from theory.length_samplers import SAMPLERS as OF_LENGTHS
+from theory.neighbour_samplers import SAMPLERS as OF_NEIGHBOURS
 from theory.pairwise_samplers import SAMPLERS as OF_PAIRS
 from theory.stability_samplers import SAMPLERS as OF_STABILITY
 from theory.view_samplers import SAMPLERS as OF_VIEWS
@@ -156,6 +157,7 @@ SAMPLERS: dict[str, Draw] = {
     **OF_DELAYS,
     **OF_FINITE_SUMS,
     **OF_LENGTHS,
+    **OF_NEIGHBOURS,
     **OF_PAIRS,
     **OF_STABILITY,
     **OF_VIEWS,

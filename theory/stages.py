@@ -21,6 +21,7 @@ contraction   avg |e_{t+1}|^2 <= (1 - delta) avg |gam g_t + e_t|^2, if the memor
 compression   avg |mean of what was lost|^2 <= what omega allows, if what was said was recorded
 faithful      what was lost adds up like noise does (`theory.descents.unbiased`)
 perturbation  P (or, larger, avg |e|^2) <= the theorem's lemma (all replicas equal: 0)
+end           without noise v ends where it must, beside x* (`theory.descents.bias`)
 bound         the theorem's own left side <= its bound
 
 A stage fails when the lower confidence limit of its ratio (Student's t over seeds, the coverage of

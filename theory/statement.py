@@ -47,6 +47,7 @@ class Measure(Enum):
     DIST_X = "(1/n) sum_i E||x_i - x*||^2 at T"
     CONSENSUS = "||X_T - J X_0||_F"
     GROWTH = "limsup ||x_t - x*||^(1/t)"
+    GROWTH_X = "limsup of the largest ||x_i - x*||^(1/t)"
 
     @property
     def quantity(self) -> str:
@@ -84,9 +85,7 @@ class Assumption(Enum):
         "columns of P add up to 1, P phi = phi > 0, and lam is ||P - phi 1'||_2 with the norm "
         "sum_i x_i^2 / phi_i"
     )
-    WEIGHTS = (
-        "w_0 = n phi at the end, and skew is the root of the largest over the least w_i^2/phi_i"
-    )
+    WEIGHTS = "w_0 = 1, and skew is the root of the largest over the least w_i^2 / phi_i of a run"
     APART_AT_MINIMUM = "(1/n) sum_i ||grad f_i(x*)||^2 <= zs"
     ALIKE = "f_i = f + <s_i, x>: workers differ by linear terms"
     DELAYS = (

@@ -8,6 +8,7 @@ bsp-convex         iso, gam = 1/L; ratio 1 - O(1/T)  bsp-sc-decreasing  iso, a =
 gd-convex          a Huber function made for T and gam; 1 at every T
 qsgd-nonconvex     iso, random entries, own masks or one for all; ratio 1 - O(1/T)
 delay-stability    iso, a step just below the longest; 1 in the limit
+d2-stability       least eigenvalue -1/3, a short step; 1 in the limit
 gossip-consensus   start at the top singular vector of W - J; 1 at every T
 """
 
@@ -24,6 +25,7 @@ from theory.evaluation import Evaluated
 from theory.mixing import lam, matrix
 from theory.moments import moments
 from theory.recursions import simulate
+from theory.remembering import largest
 from theory.stability import modes
 from theory.testbed import Floats
 from theory.trials import Trial
@@ -106,6 +108,11 @@ def _delay() -> WorstCase:
     return WorstCase(name, "0.9999 of the longest step, tau to 20", float(max(moduli)))
 
 
+def _d2() -> WorstCase:
+    found = [largest(-1 / 3, step) for step in np.geomspace(1e-6, 1.999, 50)]
+    return WorstCase("d2-stability", "eigenvalue -1/3, steps from 1e-6 to 1.999", max(found))
+
+
 WORST_CASES: dict[str, Callable[[], WorstCase]] = {
     "bsp-nonconvex": lambda: _bsp("bsp-nonconvex", gam=0.5),
     "bsp-sc-const": lambda: _bsp("bsp-sc-const", gam=0.3),
@@ -114,6 +121,7 @@ WORST_CASES: dict[str, Callable[[], WorstCase]] = {
     "gd-convex": _huber,
     "gossip-consensus": _gossip,
     "delay-stability": _delay,
+    "d2-stability": _d2,
     "qsgd-nonconvex": lambda: _mask("qsgd-nonconvex", "own"),
     "qsgd-nonconvex-shared": lambda: _mask("qsgd-nonconvex-shared", "shared"),
 }

@@ -15,6 +15,7 @@ CASES = [
     ("nc", {"d": 5, "zeta2": 0.3}),
     ("huber", {"d": 3, "c": 0.2, "zeta2": 0.3}),
     ("pseudo_huber", {"spectrum": (0.1, 1.0), "c": 0.4}),
+    ("heta", {"spectrum": (0.2, 0.5, 1.0), "zeta2": 0.4}),
     ("least_squares", {"samples": 30, "spectrum": (0.2, 1.0), "batch": 1}),
 ]
 

@@ -35,6 +35,8 @@ CHOSEN = [
     or kind[0] in ("bsp-sc-decreasing", "bsp-sc-sampling", "dpsgd-nonconvex-cta", "gd-convex")
     or kind[0] in ("post-local-sgd", "local-momentum-G", "composition-G", "one-peer-exp")
     or kind[0] in ("momentum-nonconvex", "delay-stability", "adpsgd-sync")
+    or kind[0] in ("d2", "d2-stability", "gradient-tracking", "push-sum")
+    or kind[0] in ("local-gd-bias", "gossip-gd-bias")
     or "without noise" in (kind[1] or "")
 ]
 

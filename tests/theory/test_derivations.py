@@ -59,6 +59,12 @@ NAMES = {
     "adpsgd-sync",
     "ssp-regret",
     "ssp-regret-published",
+    "d2",
+    "d2-stability",
+    "gradient-tracking",
+    "local-gd-bias",
+    "gossip-gd-bias",
+    "push-sum",
 }
 
 # Somewhere inside the domain of every theorem.
@@ -94,6 +100,9 @@ POINT = {
     "nu": 0.5,
     "Fd": 1.5,
     "m": 3,
+    "zs": 0.4,
+    "neg": 0,
+    "skew": 1.5,
 }
 
 
@@ -209,6 +218,13 @@ def test_evaluation_agrees_with_sympy(name):
         ("adpsgd-sync", {"nu": 1.0}, "nu < 1"),
         ("ssp-regret", {"Pw": 0.5}, "Pw >= 1"),
         ("ssp-regret-published", {"Fd": -1.0}, "Fd >= 0"),
+        ("d2", {"gam": 1.7}, "<= 2"),
+        ("d2", {"neg": 0.1}, "Eq(neg, 0)"),
+        ("d2-stability", {"neg": 0.34}, "3*neg <= 1"),
+        ("gradient-tracking", {"gam": 0.02}, "4*L**2*gam"),
+        ("local-gd-bias", {"T": 98}, "Mod(T, H)"),
+        ("gossip-gd-bias", {"zs": -1.0}, "zs >= 0"),
+        ("push-sum", {"skew": 0.9}, "skew >= 1"),
     ],
 )
 def test_a_violated_condition_is_named(name, values, violated):

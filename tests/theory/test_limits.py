@@ -25,10 +25,11 @@ LIMITS = [
 SHORT = (gam * L <= 1,)
 
 # Values for a numeric second look at every limit.
-POINT = {"n": 6, "T": 24, "H": 3, "gam": 0.05, "L": 1.0, "mu": 0.2, "Delta": 1.0, "R2": 2.0}
+POINT = {"n": 6, "T": 24, "H": 3, "gam": 0.01, "L": 1.0, "mu": 0.2, "Delta": 1.0, "R2": 2.0}
 POINT |= {"Lmax": 2.0, "ss": 0.7, "omega": 1.5, "Ltil": 1.2, "G0": 0.7}
 POINT |= {"sigma2": 1.5, "zeta2": 0.5, "lam": 0.4, "delta": 0.6, "a": 9.0, "C0": 1.0}
 POINT |= {"G2": 3.0, "mom": 0.3, "tau": 2.0, "Tp": 6, "m": 1, "nu": 0.5, "Fd": 1.5}
+POINT |= {"zs": 0.4, "neg": 0, "skew": 1.5}
 POINT |= {"s": 1, "Pw": 3, "taumax": 6, "tauC": 2, "tauavg": 2}
 
 

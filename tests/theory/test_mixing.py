@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from theory.laplacians import ENDS, ends, fastest, sides
-from theory.mixing import distance_from_identity, lam, matrix, measured_lam, one_peer
+from theory.mixing import distance_from_identity, lam, least, matrix, measured_lam, one_peer
 from theory.turns import cycle
 
 NAMED = [graph for graph in ENDS if graph != "two_level"]
@@ -45,6 +45,7 @@ def test_closed_forms(topology: str) -> None:
             np.testing.assert_allclose(w, w.T, atol=1e-15)
             values = np.linalg.eigvalsh(w)
             assert distance_from_identity(w) == pytest.approx(1 - values[0], abs=1e-12)
+            assert least(topology, n) == pytest.approx(values[0], abs=1e-12)
             assert np.abs(values[:-1]).max(initial=0) == pytest.approx(lam(topology, n), abs=1e-12)
 
 

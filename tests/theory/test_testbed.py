@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from theory.testbed import LeastSquares, problem, shifts
+from theory.testbed import Heta, LeastSquares, problem, shifts
 
 PROBLEMS: list[tuple[str, dict[str, Any]]] = [
     ("iso", {"d": 5, "L": 2.0, "zeta2": 0.7}),
@@ -49,6 +49,24 @@ def test_heterogeneity_is_the_slow_mode_of_the_ring() -> None:
     s = shifts(8, 3, 2.0)
     ring = (np.eye(8) + np.roll(np.eye(8), 1, axis=0) + np.roll(np.eye(8), -1, axis=0)) / 3
     np.testing.assert_allclose(ring @ s, (1 + 2 * np.cos(np.pi / 4)) / 3 * s, atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_constants_of_quadratics_that_bend_differently(n: int) -> None:
+    f = problem("heta", n, spectrum=(0.2, 0.5, 1.0), zeta2=0.7)
+    assert isinstance(f, Heta)
+    values, rng = f.values, np.random.default_rng(0)
+    x, e = rng.normal(size=(20, 3)), 1e-6 * np.eye(3)
+    differences = (f.value(x[:, None] + e) - f.value(x[:, None] - e)) / 2e-6
+    np.testing.assert_allclose(differences, f.gradient(x), atol=1e-8)
+    each = f.gradients(np.broadcast_to(x[:, None], (20, n, 3)))
+    np.testing.assert_allclose(each.mean(axis=1), f.gradient(x), atol=1e-12)
+    np.testing.assert_allclose(f.gradient(f.optimum), 0, atol=1e-12)
+    at = f.gradients(np.broadcast_to(f.optimum, (n, 3)))
+    assert values["zs"] == pytest.approx((at**2).sum(axis=1).mean())
+    assert (values["zs"] > 0.1) == (n > 1)
+    assert (values["mu"], values["L"]) == pytest.approx((0.2, 1.0))
+    assert ("zeta2" in values) == (n == 1), "how workers differ grows with |x|"
 
 
 @pytest.mark.parametrize("options", [{}, {"samples": 30, "spectrum": (0.3, 1.0), "batch": 1}])

@@ -49,6 +49,7 @@ def test_every_stage_that_can_break_is_broken() -> None:
         "reach",
         "views",
         "bound",
+        "end",
     }
 
 

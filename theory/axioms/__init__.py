@@ -12,6 +12,7 @@ from theory.axioms import (
     functions,
     geometry,
     lengths,
+    neighbours,
     pairwise,
     regret,
     sampling,
@@ -20,4 +21,4 @@ from theory.axioms import (
 )
 
 __all__ = ["AXIOMS", "compressors", "delays", "functions", "geometry", "lengths"]
-__all__ += ["pairwise", "regret", "sampling", "stability", "workers"]
+__all__ += ["neighbours", "pairwise", "regret", "sampling", "stability", "workers"]

@@ -3,8 +3,9 @@
 Read `bsp` first, then `local_sgd`, `local_sgd_convex`, `gossip`, `error_feedback`, `ef_convex`,
 `unbiased`, `ef21`, `delayed`, `momentum`; then `second_moment`, where mechanisms are put together,
 `one_peer` and `cooperative`. In `pairwise` one worker steps at a time, `ssp_regret` is about views
-and falling steps. `gd` is proved by a certificate, `stability` by the roots of a polynomial; in
-`sampling` the noise is that of real data.
+and falling steps. What workers differ by keeps them beside the minimum in `bias` and is taken off
+in `d2` and `tracking`; `push_sum` averages over links one way. `gd` is proved by a certificate,
+`stability` by the roots of a polynomial; in `sampling` the noise is that of real data.
 """
 
 from __future__ import annotations

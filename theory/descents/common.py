@@ -22,8 +22,9 @@ from theory.catalogue import THEOREMS
 from theory.measured import Measured
 from theory.testbed import Floats
 
-__all__ = ["Entry", "Sides", "Values", "average", "constant", "entry", "gap", "gradient"]
-__all__ += ["gradient_at_x", "last", "master", "noise", "unbiased"]
+__all__ = ["Entry", "Sides", "Values", "average", "constant", "disagreement", "entry", "gap"]
+__all__ += ["gradient", "gradient_at_x", "grows", "last", "master", "noise", "quiet", "relative"]
+__all__ += ["smoothness", "unbiased"]
 
 Values: TypeAlias = Mapping[str, float]
 Sides: TypeAlias = Callable[[Measured, Values], tuple[Floats, Floats | float]]
@@ -59,6 +60,11 @@ def unbiased(measured: Measured, values: Values) -> tuple[Floats, float]:
 def noise(measured: Measured, values: Values) -> tuple[Floats, float]:
     """The noise of the mean is one n-th of that of a worker."""
     return average(measured.noise), values["sigma2"] / values["n"]
+
+
+def quiet(measured: Measured, values: Values) -> tuple[Floats, float]:
+    """There is no noise."""
+    return average(measured.noise), 0.0
 
 
 def smoothness(measured: Measured, values: Values) -> tuple[Floats, Floats]:
@@ -121,3 +127,25 @@ def gap(measured: Measured) -> Floats:
 def last(measured: Measured) -> Floats:
     """Return |v_T - x*|^2, (S,)."""
     return measured.error[:, -1]
+
+
+def grows(squares: Floats) -> Floats:
+    """Return the factor a step by which roots of (S, T) grow: that of the last two quarters."""
+    quarter = squares.shape[1] // 4
+    last = squares[:, -quarter:].max(axis=1)
+    before = squares[:, -2 * quarter : -quarter].max(axis=1)
+    grown = np.divide(last, before, out=np.zeros_like(last), where=before > 0)
+    factor: Floats = grown ** (1 / (2 * quarter))
+    return factor
+
+
+def disagreement(measured: Measured) -> Floats:
+    """|X - J X|_F at the last recorded step over that of the start; rounding is zero."""
+    start, last = np.sqrt(measured.spread[:, 0]), np.sqrt(measured.spread[:, -1])
+    left = np.where(last > measured.tolerance * start, last, 0.0)
+    return np.divide(left, start, out=np.zeros_like(left), where=start > 0)
+
+
+def relative(values: Values) -> Values:
+    """Ask for the last recorded step, from a start of length 1."""
+    return {**values, "T": values["T"] - 1, "C0": 1.0}

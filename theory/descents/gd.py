@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from theory.descents.common import Values, average, entry
+from theory.descents.common import Values, entry, quiet
 from theory.measured import Measured
 from theory.testbed import Floats
 
@@ -25,15 +25,10 @@ def _falling(measured: Measured, values: Values) -> tuple[Floats, float]:
     return rises.max(axis=1, initial=0.0), 1.0
 
 
-def _none(measured: Measured, values: Values) -> tuple[Floats, float]:
-    """Gradients are exact, whatever the problem's noise may be."""
-    return average(measured.noise), 0.0
-
-
 def _gap_at_the_end(measured: Measured) -> Floats:
     return measured.loss[:, -1]
 
 
 _USUAL = entry("gd-convex", _falling, _gap_at_the_end)
 
-ENTRIES = {"gd-convex": replace(_USUAL, stages={**_USUAL.stages, "noise": _none})}
+ENTRIES = {"gd-convex": replace(_USUAL, stages={**_USUAL.stages, "noise": quiet})}

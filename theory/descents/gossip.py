@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from theory.descents.common import Entry, Values, constant, entry, gradient, master
+from theory.descents.common import (
+    Entry,
+    Values,
+    constant,
+    disagreement,
+    entry,
+    gradient,
+    master,
+    relative,
+)
 from theory.measured import Measured
 from theory.testbed import Floats
 
@@ -25,19 +34,8 @@ def _mixing(measured: Measured, values: Values) -> tuple[Floats, float]:
     return factor.max(axis=1), values["lam"]
 
 
-def _disagreement(measured: Measured) -> Floats:
-    """|X - J X|_F at the last recorded step over that of the start; rounding is zero."""
-    start, last = np.sqrt(measured.spread[:, 0]), np.sqrt(measured.spread[:, -1])
-    left = np.where(last > measured.tolerance * start, last, 0.0)
-    return np.divide(left, start, out=np.zeros_like(left), where=start > 0)
-
-
-def _relative(values: Values) -> Values:
-    return {**values, "T": values["T"] - 1, "C0": 1.0}
-
-
 ENTRIES = {
-    "gossip-consensus": Entry({"perturbation": _mixing}, _disagreement, constant, _relative),
+    "gossip-consensus": Entry({"perturbation": _mixing}, disagreement, constant, relative),
     "dpsgd-nonconvex-atc": entry("dpsgd-nonconvex-atc", master, gradient),
     "dpsgd-nonconvex-cta": entry("dpsgd-nonconvex-cta", master, gradient),
 }

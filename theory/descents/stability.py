@@ -7,17 +7,11 @@ bound         the factor by which |x_t - x*| grows in a step: the largest of the
 
 from __future__ import annotations
 
-import numpy as np
-
-from theory.descents.common import Entry, Sides, Values, average, constant, smoothness
+from theory.descents.common import Entry, Sides, Values, average, constant, grows, quiet, smoothness
 from theory.measured import Measured
 from theory.testbed import Floats
 
 __all__ = ["ENTRIES"]
-
-
-def _none(measured: Measured, values: Values) -> tuple[Floats, float]:
-    return average(measured.noise), 0.0
 
 
 def _late(measured: Measured, values: Values) -> tuple[Floats, Floats]:
@@ -26,14 +20,9 @@ def _late(measured: Measured, values: Values) -> tuple[Floats, Floats]:
 
 
 def _growth(measured: Measured) -> Floats:
-    quarter = measured.error.shape[1] // 4
-    last = measured.error[:, -quarter:].max(axis=1)
-    before = measured.error[:, -2 * quarter : -quarter].max(axis=1)
-    grown = np.divide(last, before, out=np.zeros_like(last), where=before > 0)
-    factor: Floats = grown ** (1 / (2 * quarter))
-    return factor
+    return grows(measured.error)
 
 
-_STAGES: dict[str, Sides] = {"noise": _none, "smoothness": smoothness, "perturbation": _late}
+_STAGES: dict[str, Sides] = {"noise": quiet, "smoothness": smoothness, "perturbation": _late}
 
 ENTRIES = {"delay-stability": Entry(_STAGES, _growth, constant)}

@@ -6,6 +6,7 @@ het            spec with zeta2 = 1                    workers that disagree
 nc             f = (L/2) sum x_j^2 / (1 + x_j^2)      f'' in [-L/4, L], not convex
 huber          a parabola with straight flanks        the worst case of gradient descent
 pseudo_huber   the same, smooth                       convex, gradients bounded, flat far out
+heta           quadratics that bend differently       local steps miss the minimum
 least_squares  one random row a gradient              the noise of real data
 
 Every method is vectorised over leading axes (seeds, steps): the last axis is the coordinate, the
@@ -20,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from theory.testbed.base import Base, Floats, Oracle
+from theory.testbed.heta import Heta, bends
 from theory.testbed.least_squares import LeastSquares, made_up
 from theory.testbed.synthetic import Huber, NonConvex, PseudoHuber, Quadratic, Synthetic, shifts
 
-__all__ = ["Base", "Floats", "Huber", "LeastSquares", "NonConvex", "OPTIONS"]
+__all__ = ["Base", "Floats", "Heta", "Huber", "LeastSquares", "NonConvex", "OPTIONS"]
 __all__ += ["Oracle", "PseudoHuber", "Quadratic", "Synthetic", "problem", "shifts"]
 
 _NOISE = {"sigma2", "zeta2", "radius"}
@@ -34,6 +36,7 @@ OPTIONS: dict[str, set[str]] = {
     "nc": {"d", "L"} | _NOISE,
     "huber": {"d", "L", "c"} | _NOISE,
     "pseudo_huber": {"spectrum", "c"} | _NOISE,
+    "heta": {"spectrum", "spread"} | _NOISE,
     "least_squares": {"samples", "spectrum", "batch"},
 }
 
@@ -48,9 +51,9 @@ def problem(name: str, n: int, **options: Any) -> Base:
     n : int
         Number of workers.
     **options
-        d=10, L=1.0 (iso, nc, huber), spectrum (spec, het, pseudo_huber, least_squares), c=0.1
-        (huber) or 1.0 (pseudo_huber), samples=200 and batch=1 (least_squares; no other batch);
-        sigma2=1.0, zeta2=0.0 (het: 1.0), radius=1.0 (all but least_squares).
+        d=10, L=1.0 (iso, nc, huber), spectrum (all others), c=0.1 (huber) or 1.0 (pseudo_huber),
+        spread=1.0 (heta), samples=200 and batch=1 (least_squares; no other batch); sigma2=1.0,
+        zeta2=0.0 (het: 1.0), radius=1.0 (all but least_squares).
 
     Raises
     ------
@@ -62,10 +65,7 @@ def problem(name: str, n: int, **options: Any) -> Base:
     strange = options.keys() - OPTIONS[name]
     if strange:
         raise ValueError(f"problem {name!r} has no option {', '.join(sorted(strange))}")
-    if name in ("iso", "nc", "huber"):
-        a = np.full(options.get("d", 10), float(options.get("L", 1.0)))
-    else:
-        a = np.array(options.get("spectrum", np.geomspace(0.01, 1, 10)), dtype=np.float64)
+    a = _curvatures(name, options)
     if name == "least_squares":
         return _least_squares(n, a, options)
     zeta2 = options.get("zeta2", 1.0 if name == "het" else 0.0)
@@ -77,7 +77,15 @@ def problem(name: str, n: int, **options: Any) -> Base:
         return Huber(*common, c=options.get("c", 0.1))
     if name == "pseudo_huber":
         return PseudoHuber(*common, a, c=options.get("c", 1.0))
+    if name == "heta":
+        return Heta(*common, *bends(n, a, options.get("spread", 1.0)))
     return Quadratic(*common, a)
+
+
+def _curvatures(name: str, options: Mapping[str, Any]) -> Floats:
+    if name in ("iso", "nc", "huber"):
+        return np.full(options.get("d", 10), float(options.get("L", 1.0)))
+    return np.array(options.get("spectrum", np.geomspace(0.01, 1, 10)), dtype=np.float64)
 
 
 def _least_squares(n: int, spectrum: Floats, options: Mapping[str, Any]) -> LeastSquares:

@@ -69,7 +69,7 @@ class Synthetic(Base):
     def values(self) -> dict[str, float]:
         """The constants by the names of the theorems; G2 if gradients are bounded."""
         zeta2 = self.zeta2 if self.n > 1 else 0.0
-        found = super().values | {"sigma2": self.sigma2, "zeta2": zeta2}
+        found = super().values | {"sigma2": self.sigma2, "zeta2": zeta2, "zs": zeta2}
         if self.steepest is not None:
             found["G2"] = (self.steepest + np.sqrt(zeta2)) ** 2 + self.sigma2
         return found

@@ -9,8 +9,10 @@ itself must refuse the numbers).
 from __future__ import annotations
 
 from theory.trials import (
+    bias,
     bsp,
     cooperative,
+    d2,
     delayed,
     ef21,
     error_feedback,
@@ -19,10 +21,12 @@ from theory.trials import (
     local_sgd,
     momentum,
     pairwise,
+    push_sum,
     sampling,
     second_moment,
     ssp_regret,
     stability,
+    tracking,
     unbiased,
 )
 from theory.trials.trial import Control, Trial
@@ -45,5 +49,9 @@ TRIALS: tuple[Trial, ...] = (
     *pairwise.trials(),
     *ssp_regret.trials(),
     *stability.trials(),
+    *bias.trials(),
+    *d2.trials(),
+    *tracking.trials(),
+    *push_sum.trials(),
 )
 """Every trial, controls next to the trial they break."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from theory.trials.trial import Control, Trial
 
-__all__ = ["ALONE", "COARSE", "CONSTANT", "FLAT", "FORGETS", "FROZEN", "LONG", "LOPSIDED"]
-__all__ += ["SHARED", "SLOW", "TOO_FAR", "broken_by"]
+__all__ = ["ALONE", "BENT", "COARSE", "CONSTANT", "FLAT", "FORGETS", "FROZEN", "LONG"]
+__all__ += ["LOPSIDED", "NOISY", "SHARED", "SLOW", "TOO_FAR", "broken_by"]
 
 FLAT = tuple(np.geomspace(0.1, 1, 10))  # curvatures over one decade: kappa = 10
+BENT: dict[str, Any] = {"spectrum": tuple(np.geomspace(0.5, 1, 6)), "sigma2": 0.0}  # for heta
 
 SHARED = Control("all workers draw the same noise", "noise", {"noise": "shared"})
 FROZEN = Control("every step draws the same noise", "unbiased", {"noise": "frozen"})
@@ -27,6 +28,7 @@ CONSTANT = Control(
 LONG = Control(
     "gradients are 3% too long, without noise", "noise", {"options": {"sigma2": 0.0, "L": 1.03}}
 )
+NOISY = Control("gradients are noisy", "noise", {"options": {**BENT, "sigma2": 1e-6}})
 TOO_FAR = Control("the step is above the condition", "conditions")
 
 

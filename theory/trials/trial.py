@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory import ends, remembering, sharing
 from theory.compressed import qualities
 from theory.meetings import nu
-from theory.testbed import Base, Floats, problem
+from theory.mixing import matrix
+from theory.testbed import Base, Floats, Heta, problem
 from theory.turns import qualities as graph_qualities
 
 if TYPE_CHECKING:
@@ -66,7 +68,8 @@ class Trial:
         Mixing matrix of an exchange, or a turn of them; complete: all agree on the mean.
     order : str
         atc: adapt, then combine (step, then exchange); cta: gossip and step at once; pairs: one
-        worker steps, then two neighbours average, both drawn (pace first: worker 0).
+        worker steps, then two neighbours average, both drawn (pace first: worker 0); d2 and
+        tracking: what workers differ by is taken off; share: push-sum, over links one way.
     compressor, k : str, int
         identity, topk and randk (k entries), sign (scaled), qsgd (k levels), loud (broken topk).
     memory : bool
@@ -146,9 +149,10 @@ class Trial:
         values = oracle.values | {"T": self.T, "H": self.H, "d": oracle.d}
         values |= {"gam": self.gam} if self.offset is None else {"a": self.offset}
         values |= {"mom": self.mom, "Tp": self.after, "tau": self.late}
-        values |= graph_qualities(self.topology, self.n)
-        if self.order == "pairs":
-            values |= {"nu": nu(self.topology, self.n)}
+        values |= self._graph()
+        if isinstance(oracle, Heta) and self.order == "atc":
+            w = matrix(self.topology, self.n)
+            values |= ends.distances(oracle, ends.models(oracle, self.gam, self.H, w))
         values |= qualities(self.compressor, self.k, oracle.d)
         if self.refers:  # all f_i have one Hessian; the first messages differ from C(g_i) by
             first = oracle.gradients(np.broadcast_to(oracle.x0, (self.n, oracle.d)))
@@ -159,6 +163,17 @@ class Trial:
             worst = 2 * values["G2"] * (values["s"] + 1) * values["Pw"]
             values["Fd"] = self.falling * float(np.sqrt(worst))
         return values
+
+    def _graph(self) -> dict[str, float]:
+        """Return what is claimed of the graph, in the letters of what is done on it."""
+        if self.order == "share":
+            return sharing.qualities(self.topology, self.n)
+        found = graph_qualities(self.topology, self.n)
+        if self.order == "pairs":
+            found |= {"nu": nu(self.topology, self.n)}
+        if self.order in remembering.ORDERS:
+            found |= {"neg": remembering.negative(self.topology, self.n)}
+        return found
 
     def _delays(self) -> dict[str, float]:
         """Return what is claimed of delays: what the gate allows, or all that T allows.
