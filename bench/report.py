@@ -108,7 +108,7 @@ class Report:
         where = "nothing was written; --out DIR writes JSON and a page, report.html"
         if self.options.out is not None:
             where = f"written to {self.options.out}: JSON, and report.html"
-        console.print(f"\n{where}", markup=False)
+        console.print(f"\n{where}", markup=False, soft_wrap=True)
 
     def _about(self, table: Table, own: Sequence[Row]) -> Iterator[str]:
         """Yield what a reader of one table must know."""

@@ -22,4 +22,4 @@ def report(options: Options) -> None:
         from bench.console import open_console
         from bench.html import write_report
 
-        open_console().print(f"written: {write_report(options.out)}", markup=False)
+        open_console().print(f"written: {write_report(options.out)}", markup=False, soft_wrap=True)

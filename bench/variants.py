@@ -1,4 +1,4 @@
-"""Variants by name, which of them bench runs by default, where, and the step sizes to try.
+"""What bench runs by default: variants by name, where they run, and the step sizes to try.
 
 A variant of four parts, without an optimizer, is tried with every step size of the grid; a full
 line of five parts is run as it stands.
@@ -16,11 +16,9 @@ from mpiddl.variant import Variant, split
 __all__ = ["DEFAULT", "NAMED", "SEEDS", "STEPS", "Entry", "entries_of", "entry", "grid_of"]
 
 NAMED = {
-    # everyone waits for the mean gradient; the collectives differ in seconds only
+    # everyone waits for the mean gradient
     "bsp": "bsp / allreduce / identity / whole",
     "layerwise": "bsp / allreduce / identity / layerwise",
-    "hierarchical": "bsp / allreduce:hierarchical / identity / whole",
-    "double-tree": "bsp / allreduce:double_tree / identity / whole",
     # fewer words, and what was lost by them
     "fp16": "bsp / allreduce / fp16 / whole",
     "qsgd": "bsp / allreduce / qsgd:4 / whole",
@@ -43,18 +41,14 @@ NAMED = {
     "ps-2": "bsp / ps:servers=2 / identity / whole",
     "ps-2-ef-sign": "bsp / ps:servers=2 / ef+sign / whole",
     "local-4-ps": "local:4 / ps / identity / whole",
-    "local-4-ps-2-qsgd": "local:4 / ps:servers=2 / qsgd:4 / whole",
     "ps-2-backup": "bsp / ps:servers=2,backup=2 / identity / whole",
     "easgd-4": "local:4 / easgd:servers=2 / identity / whole",
     "ssp-3": "ssp:3 / ps:servers=2 / identity / whole",
-    "ssp-3-ef-top-k": "ssp:3 / ps:servers=2 / ef+topk:0.1 / whole",
     "asp": "asp / ps:servers=2 / identity / whole",
     "asp-qsgd": "asp / ps:servers=2 / qsgd:4 / whole",
     # neighbours only
     "gossip-ring": "bsp / gossip:ring / identity / whole",
-    "gossip-ring-cta": "bsp / gossip:ring,order=cta / identity / whole",
     "gossip-exponential": "bsp / gossip:exponential / identity / whole",
-    "gossip-hypercube": "bsp / gossip:hypercube / identity / whole",
     "d2": "bsp / d2:ring / identity / whole",
     "tracking": "bsp / tracking:exponential / identity / whole",
     "sgp": "bsp / push_sum:one_peer_exponential / identity / whole",

@@ -52,7 +52,8 @@ def step(n: int, sigma2: float) -> float:
 @cache
 def problem(n: int, seed: int, sigma2: float) -> Problem:
     """Return what is learnt, from its minimum."""
-    return iso(n, seed, sigma2=sigma2, d=D, radius=0.0)
+    found: Problem = iso(n, seed, sigma2=sigma2, d=D, radius=0.0)
+    return found
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from mpiddl.curve import COLUMNS
 
 NETWORK = NETWORKS["10gbe"]
 NAMES = ("bsp", "ef-sign", "asp", "top-k")
-LEFT = [(entry("gossip-hypercube"), "it needs 2^m ranks")]
+LEFT = [(entry("bsp / gossip:hypercube / identity / whole"), "it needs 2^m ranks")]
 CHEAP = ["linear_speedup", "bytes_on_the_wire", "same_in_both_worlds"]
 
 
