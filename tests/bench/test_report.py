@@ -65,7 +65,7 @@ def test_all_is_well(material):
     assert "differ" not in text
     assert text.count("HOLDS") == len(CHEAP)
     assert "--out DIR" in text.splitlines()[-1]
-    assert "left out: gossip-hypercube: it needs 2^m ranks" in text
+    assert "left out: bsp / gossip:hypercube: it needs 2^m ranks" in text
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
