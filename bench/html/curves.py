@@ -20,13 +20,17 @@ from bench.html.numbers import scientific
 from bench.html.pictures import DASHES, Axes, Stroke, panel
 from bench.html.records import CurveRecord, Row
 from bench.html.svg import legend
+from mpiddl.architecture import architectures
+from mpiddl.architecture.neighbours import Neighbours
+from mpiddl.architecture.pairwise import Pairwise
+from mpiddl.architecture.served import Served
 from mpiddl.arrays import Array
 from theory.statistics import mean
 
 __all__ = ["WHEN", "curves", "gap_name"]
 
 WHEN = {"bsp": "blue", "local": "green", "ssp": "orange", "asp": "purple"}
-TITLES = {"allreduce": "All-reduce", "gossip": "Gossip", "ps": "Parameter server"}
+ALSO_LOCAL = ("post_local", "growing")
 MOST = 5  # numbered lines in a picture
 COVERAGE = 0.95
 ABSCISSAE = (
@@ -49,7 +53,19 @@ class Trace:
     @property
     def kind(self) -> tuple[str, bool]:
         """When it speaks, and whether in plain words."""
-        return self.row.when.partition(":")[0], self.row.words == "identity"
+        when = self.row.when.partition(":")[0]
+        return "local" if when in ALSO_LOCAL else when, self.row.words == "identity"
+
+    @property
+    def family(self) -> str:
+        """With whom it speaks: one of three kinds, or what the file says, if that is none here."""
+        name = self.row.with_whom.partition(":")[0]
+        if name not in architectures:
+            return name
+        kind = architectures[name]
+        if issubclass(kind, Served):
+            return "Parameter server"
+        return "Gossip" if issubclass(kind, Neighbours | Pairwise) else "All-reduce"
 
 
 def gap_name(bench: Bench, problem: str) -> str:
@@ -67,9 +83,9 @@ def curves(bench: Bench, problem: str) -> Markup:
     spans = {name: _span([trace.x[name] for trace in traces]) for name, *_ in ABSCISSAE}
     rows: defaultdict[str, list[Trace]] = defaultdict(list)
     for trace in traces:
-        rows[trace.row.with_whom.partition(":")[0]].append(trace)
+        rows[trace.family].append(trace)
     heights = _heights(traces)
-    return join(_row(problem, room, own, spans, heights, y_label) for room, own in rows.items())
+    return join(_row(problem, title, own, spans, heights, y_label) for title, own in rows.items())
 
 
 def _traces(bench: Bench, problem: str, f_star: float | None) -> Iterator[Trace]:
@@ -118,7 +134,7 @@ def _heights(traces: Sequence[Trace]) -> tuple[float, float] | None:
 
 def _row(
     problem: str,
-    room: str,
+    title: str,
     traces: Sequence[Trace],
     spans: dict[str, tuple[float, float]],
     heights: tuple[float, float] | None,
@@ -127,7 +143,6 @@ def _row(
     """Return a row of pictures, one per abscissa, and the legend of all of them."""
     chosen = _choose(traces)
     colours = {id(trace): WHEN.get(trace.kind[0], "red") for trace in chosen}
-    title = TITLES.get(room, room)
     pictures: list[Markup] = []
     strokes: list[Stroke] = []
     for name, label, unit in ABSCISSAE:
