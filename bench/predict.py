@@ -7,6 +7,7 @@ speaks of it. Rank 0 alone imports this: the formulas are sympy expressions.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import asdict
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -17,11 +18,7 @@ from mpiddl.architecture.allreduce import AllReduce
 from mpiddl.architecture.neighbours import Neighbours
 from mpiddl.architecture.pairwise import Pairwise
 from mpiddl.architecture.served import Served
-from mpiddl.compression import Compressor
 from mpiddl.compression.channels import parse_channel
-from mpiddl.compression.qsgd import QSGD
-from mpiddl.compression.randk import RandK
-from mpiddl.compression.topk import TopK
 from mpiddl.layout import Layout
 from mpiddl.train import Run
 from mpiddl.variant import Variant
@@ -72,18 +69,12 @@ def _alike(architecture: Any) -> bool:
     )
 
 
-def _words(compressor: Compressor, w: int) -> Words | None:
+def _words(compressor: Any, w: int) -> Words | None:
     """Return how many bytes `compressor` makes of so many entries of `w` bytes; None: unknown."""
-    name = getattr(compressor, "name", "")
-    if name not in PAYLOAD:
+    if compressor.name not in PAYLOAD:
         return None
-    levels = (compressor.levels,) if isinstance(compressor, QSGD) else ()
-
-    def words(b: int) -> int:
-        count = compressor.count(b) if isinstance(compressor, TopK | RandK) else b
-        return int(PAYLOAD[name](count, w, *levels))
-
-    return words
+    formula, numbers = PAYLOAD[compressor.name], asdict(compressor)
+    return lambda b: int(formula(b, w, **numbers))
 
 
 @cache

@@ -1,6 +1,6 @@
 """How many bytes a vector becomes on the wire, by compressor; and what neighbours say with it.
 
-Letters b entries of the vector | k entries kept | w bytes per entry | s levels
+Letters b entries of the vector | w bytes per entry | others as in the compressor's text
 Each function takes numbers or sympy expressions and returns a sympy expression; at integers it is
 an integer. Payloads go into `theory.cost` as b = bytes, w = 1.
 """
@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-__all__ = ["MESSAGE", "PAYLOAD", "Words", "fp16", "identity", "model", "model_and_heading"]
+__all__ = ["MESSAGE", "PAYLOAD", "Words", "fp16", "identity", "kept", "model", "model_and_heading"]
 __all__ += ["model_and_weight", "qsgd", "randk", "sign", "topk"]
 
 Words: TypeAlias = Callable[[int], int]
@@ -22,14 +22,20 @@ INDEX_BYTES = 4  # positions travel as int32
 HALF_BYTES = 2  # a float16, and an int16 for the exponent of all
 
 
+def kept(b: Any, ratio: Any) -> sp.Expr:
+    """How many of b entries a share of them is: rounded up, one at least, if there is one."""
+    share = sp.Rational(repr(ratio)) if isinstance(ratio, float) else sp.sympify(ratio)
+    return sp.Min(b, sp.Max(1, sp.ceiling(share * b)))
+
+
 def identity(b: Any, w: Any) -> sp.Expr:
     """All b entries."""
     return sp.sympify(b) * w
 
 
-def topk(k: Any, w: Any) -> sp.Expr:
-    """The k largest entries, each with its position."""
-    return sp.sympify(k) * (INDEX_BYTES + w)
+def topk(b: Any, w: Any, ratio: Any) -> sp.Expr:
+    """The largest entries, each with its position."""
+    return kept(b, ratio) * (INDEX_BYTES + w)
 
 
 def sign(b: Any, w: Any) -> sp.Expr:
@@ -37,9 +43,9 @@ def sign(b: Any, w: Any) -> sp.Expr:
     return sp.ceiling(sp.sympify(b) / 8) + w
 
 
-def randk(k: Any, w: Any) -> sp.Expr:
-    """The k random entries; both ends draw their positions."""
-    return sp.sympify(k) * w
+def randk(b: Any, w: Any, ratio: Any, mask: str = "private") -> sp.Expr:
+    """The random entries; both ends draw their positions, each its own or all the same."""
+    return kept(b, ratio) * w
 
 
 def fp16(b: Any, w: Any) -> sp.Expr:
@@ -47,9 +53,9 @@ def fp16(b: Any, w: Any) -> sp.Expr:
     return HALF_BYTES * (sp.sympify(b) + 1)
 
 
-def qsgd(b: Any, w: Any, s: Any) -> sp.Expr:
+def qsgd(b: Any, w: Any, levels: Any) -> sp.Expr:
     """A sign and a level of 0 .. s per entry, packed, and one norm."""
-    return w + sp.ceiling(sp.sympify(b) * (1 + sp.ceiling(sp.log(sp.sympify(s) + 1, 2))) / 8)
+    return w + sp.ceiling(sp.sympify(b) * (1 + sp.ceiling(sp.log(sp.sympify(levels) + 1, 2))) / 8)
 
 
 PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
@@ -60,6 +66,7 @@ PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
     "fp16": fp16,
     "qsgd": qsgd,
 }
+"""Bytes of b entries of w bytes, by compressor; its numbers go by their names in its text."""
 
 
 def model(words: Words, b: int, w: int) -> int:

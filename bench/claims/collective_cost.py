@@ -131,7 +131,7 @@ def formula(text: str, budget: Budget) -> Evaluated | None:
     if kind == "gossip":
         return at(gossip_by(architecture.matrices(n)[0]), b, WIDTH)
     if "gather=" in name:
-        payload = int(PAYLOAD["topk"](-(-b // round(1 / SHARE)), WIDTH))
+        payload = int(PAYLOAD["topk"](b, WIDTH, SHARE))
         return at(ALLGATHER[name.removeprefix("gather=")], payload)
     if architecture.served:
         return at(parameter_server(architecture.servers or None), b, WIDTH)

@@ -42,7 +42,7 @@ def words(name, *levels):
 
 def topk(b):
     """Return the bytes in which topk:0.3 says so many entries."""
-    return int(PAYLOAD["topk"](-(-3 * b // 10), W))
+    return int(PAYLOAD["topk"](b, W, 0.3))
 
 
 def clocks(cost, n, b=D, w=W):

@@ -105,7 +105,7 @@ def test_messages_bytes_and_time_are_those_of_what_was_agreed_on(words, collecti
     if words == "identity":
         mean, b, w = ALLREDUCE[collective], D, W
     else:
-        mean, b, w = ALLGATHER["bruck"], int(PAYLOAD["topk"](3, W)), 1
+        mean, b, w = ALLGATHER["bruck"], int(PAYLOAD["topk"](D, W, 0.4)), 1
     units = {"al": NETWORK.alpha, "be": NETWORK.beta, "ga": NETWORK.gamma}
     cost = dynamic(ALLREDUCE[collective], mean, run.clocks, agreed).at(n=n, b=b, w=w, **units)
     curve = simulate(run, NETWORK)[0].curve

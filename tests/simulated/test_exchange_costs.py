@@ -22,7 +22,7 @@ COSTS = {
         n=n, b=D, w=W, **UNITS
     ),
     "bsp / allreduce / ef+topk:0.3 / whole / sgd:0.1": lambda n: ALLGATHER["bruck"].at(
-        n=n, b=int(PAYLOAD["topk"](216, W)), **UNITS
+        n=n, b=int(PAYLOAD["topk"](D, W, 0.3)), **UNITS
     ),
     "bsp / allreduce / sign / whole / sgd:0.1": lambda n: ALLGATHER["bruck"].at(
         n=n, b=int(PAYLOAD["sign"](D, W)), **UNITS

@@ -385,7 +385,7 @@ def priced(run, services):
         if words.linear:
             mean, b, w = ALLREDUCE[run.variant.architecture.collective], b, W
         else:
-            mean, b, w = ALLGATHER["bruck"], int(PAYLOAD["topk"](words.count(b), W)), 1
+            mean, b, w = ALLGATHER["bruck"], int(PAYLOAD["topk"](b, W, words.ratio)), 1
         cost = eager(mean, sum(run.all_clocks[1:]), len(said) - 1).at(n=n, b=b, w=w)
         messages, total = messages + cost.messages, total + cost.bytes
     return messages, total

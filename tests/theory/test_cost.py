@@ -276,7 +276,8 @@ def test_gossip_has_no_more_neighbours_than_ranks() -> None:
 
 def test_payloads() -> None:
     assert [int(wire.identity(b, 4)) for b in (0, 3)] == [0, 12]
-    assert int(wire.topk(3, 8)) == 36
+    assert [int(wire.topk(b, 8, 0.3)) for b in (0, 1, 10)] == [0, 12, 36]
+    assert int(wire.kept(100, 0.07)) == 7  # as it is written, not as it is rounded
     assert [int(wire.sign(b, 4)) for b in (0, 1, 8, 9)] == [4, 5, 5, 6]
 
 
