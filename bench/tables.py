@@ -49,8 +49,10 @@ def plain_table(*headers: str, narrow: bool = False) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     table.padding = (0, 0 if narrow else 1, 0, 0)
     for position, header in enumerate(headers):
-        text = position == 0
-        table.add_column(header, justify="left" if text else "right", no_wrap=not text)
+        if position == 0:
+            table.add_column(header, overflow="fold")  # names are to be typed: all letters stay
+        else:
+            table.add_column(header, justify="right", no_wrap=True)
     return table
 
 

@@ -47,7 +47,7 @@ def environment() -> dict[str, str]:
     """The environment of a job: one BLAS thread per rank, and more ranks than cores allowed."""
     env = dict(os.environ)
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
-    env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "100"}
     if is_openmpi():
         env |= {
             "OMPI_ALLOW_RUN_AS_ROOT": "1",

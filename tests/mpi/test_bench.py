@@ -12,7 +12,7 @@ from bench.console import Progress
 from bench.crew import Crew
 from bench.jobs import Job, check
 from bench.run import refuse_together, told
-from bench.verify_runs import Lopsided
+from bench.verify_graphs import ForcedGossip
 from bench.wrappers import Scattered
 from mpiddl.architecture.gossip import Gossip
 from mpiddl.errors import ConfigurationError
@@ -138,7 +138,10 @@ def test_a_lopsided_matrix_moves_the_mean(comm):
     if comm.size < 3:
         pytest.skip("a lopsided ring needs three ranks")
     means, ring = {}, Variant.parse("bsp / gossip:ring / identity / whole / sgd:1")
-    for topology, architecture in (("ring", Gossip("ring")), ("lopsided", Lopsided("ring"))):
+    for topology, architecture in (
+        ("ring", Gossip("ring")),
+        ("lopsided", ForcedGossip("ring", forced="lopsided")),
+    ):
         variant = replace(ring, architecture=architecture)
         job = Job(topology, Run(variant, Scattered(iso(comm.size, 0)), 5), watched=True, mpi=True)
         found = Crew(comm, Progress(None)).make("test", [job])
