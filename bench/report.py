@@ -136,6 +136,10 @@ class Report:
         yield "* the best mean over the seeds, of the mean of all models or the servers' model"
         yield f"95 %: interval over seeds {first} to {last}; seed {first} ran under MPI too"
         yield "= bytes of every snapshot are those of theory.cost and theory.wire"
+        if any(row.formula is None for row in self.rows):
+            yield "- no formula: what is sent depends on who is there, or on the numbers"
+        if any(row.gam is None for row in self.rows):
+            yield "own: the step size that the line names"
         if any(row.heavy for row in self.rows):
             yield "^ more than an uncompressed all-reduce: payloads that do not add are gathered"
         if any(row.edge for row in self.rows):

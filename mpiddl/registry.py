@@ -61,7 +61,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """Return what to say where no `kind` is called `name`, but others are: the nearest, and all."""
     from difflib import get_close_matches  # only here: most names are known
 
-    names = sorted(known)
+    names = sorted({*known})
     near = get_close_matches(name, names, 1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return f"no {kind} is called {name!r}{hint}; there are: {', '.join(names)}"

@@ -25,6 +25,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     if options.command == "list":
         console.print(_listed(), _compressors(), sep="\n")
+        console.print(
+            "omega: E|C(v) - v|^2 <= omega |v|^2, C unbiased; delta: E|C(v) - v|^2 <= (1 - delta) "
+            "|v|^2; k of b entries are sent, s levels",
+            markup=False,
+        )
         return 0
     if options.command == "show":
         show(console, THEOREMS[options.name])

@@ -31,9 +31,10 @@ LONG = 25  # characters: what occurs twice and is longer gets a name of its own
 
 STEPS = (
     "Steps: claim [why; proved by machine, sampled on random instances, or assumed].",
-    "|u|^2 is E|u|^2, and a mean over workers; u~ is by how much a worker differs from the mean;",
-    "u' comes after the step; z = x - x* (z~: of the models), g gradients, h = grad f(mean model),",
+    "|.|^2 is E|.|^2, and a mean over workers; .~ is by how much a worker differs from the mean;",
+    ".' comes after the step; z = x - x* (z~: of the models), g gradients, h = grad f(mean model),",
     "xi their noise, F = E f - f*. bound(q) is what was shown to bound q.",
+    "Other letters stand for vectors of which nothing is known but what the steps say.",
 )
 
 

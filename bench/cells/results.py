@@ -51,6 +51,17 @@ class Result:
         return float(np.mean([run.curve["loss"][-1] for run in self.runs]))
 
     @property
+    def gap(self) -> float:
+        """The same, less the least value of the problem."""
+        return self.loss - (self.f_star or 0.0)
+
+    @property
+    def f_star(self) -> float | None:
+        """The least value of the problem; None: unknown."""
+        least: float | None = self.runs[0].job.run.problem.constants.f_star
+        return least
+
+    @property
     def rank(self) -> tuple[float, float]:
         """What orders results, the best first."""
         return self.took.seconds if self.took else inf, self.loss if isfinite(self.loss) else inf
@@ -72,7 +83,7 @@ class Result:
             "outcome": self.outcome,
             "best_of_cell": best,
             "setting": setting,
-            "f_star": self.runs[0].job.run.problem.constants.f_star,
+            "f_star": self.f_star,
             "curve": {
                 name: [value if isfinite(value) else None for value in self._mean(name)]
                 for name in ("seconds", "bytes", "loss")

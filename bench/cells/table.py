@@ -19,6 +19,10 @@ def show(console: Console, results: Results) -> None:
     console.print(_cells(results))
     console.print("* the least of the table; time is virtual, bytes are those of all ranks\n")
     console.print(_algorithms(results))
+    console.print(
+        "* the one that is shown for its cell; time and bytes are till the target is first met,"
+    )
+    console.print("f - f* is that of the end")
     for one, why in results.cells.left_out.items():
         console.print(f"left out: {one.name}: {why}", markup=False)
 
@@ -58,12 +62,12 @@ def _shown(result: Result | None, soonest: float, fewest: float) -> Text:
 
 
 def _algorithms(results: Results) -> Table:
-    """Return a row per algorithm, cell by cell, with its step size and its loss at the end."""
+    """Return a row per algorithm, cell by cell, with its step size and its f - f* at the end."""
     best = {id(result) for result in results.best.values()}
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for name in ("", "algorithm", "variant"):
         table.add_column(name)
-    for name in ("time", "bytes", "loss"):
+    for name in ("time", "bytes", "f - f*"):
         table.add_column(name, justify="right")
     for result in results.all:
         took = result.took
@@ -73,6 +77,6 @@ def _algorithms(results: Results) -> Table:
             str(result.algorithm.entry.variant(result.gam)).replace(" / identity / whole", ""),
             seconds(took.seconds) if took else result.outcome,
             size(took.bytes) if took else "",
-            "" if result.outcome == "diverged" else f"{result.loss:.4g}",
+            "" if result.outcome == "diverged" else f"{result.gap:.2e}",
         )
     return table

@@ -101,7 +101,7 @@ def _machine(machine: Machine) -> Markup:
         "network of virtual time": network
         and f"{network.name}: {seconds(network.alpha)} a message, {seconds(network.beta)} a byte, "
         f"{seconds(network.gamma)} a byte added",
-        "seeds": run.seeds and f"{run.seeds}, from {plain(run.seed)} on",
+        "seeds of a claim": run.seeds and f"{run.seeds}, from {plain(run.seed)} on",
     }
     shared = (
         "Ranks share cores, so wall seconds compare nothing; virtual time, bytes and curves do."
