@@ -127,13 +127,8 @@ class Table:
                 if servers < self.terms.ranks:
                     entry.plain.check(self.problem(entry), self.terms.ranks)
                 else:
-                    yield (
-                        entry,
-                        (
-                            f"{servers} servers leave no rank for a worker: start more than {servers} "
-                            "ranks, or write ps without servers, then those who work serve too"
-                        ),
-                    )
+                    remedy = f"start more than {servers} ranks, or write ps, where workers serve"
+                    yield entry, f"{servers} servers leave no rank for a worker: {remedy}"
             except ConfigurationError as error:
                 yield entry, str(error)
 
