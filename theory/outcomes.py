@@ -13,6 +13,7 @@ import numpy as np
 
 from theory.compressed import compress
 from theory.compressors import CONSTANTS, Constant
+from theory.quantized import QUANTIZED
 from theory.testbed import Floats
 
 __all__ = ["SAID", "Said", "adversaries", "allowed", "all_objections", "objections", "shares"]
@@ -92,6 +93,7 @@ SAID: dict[str, Callable[[Floats, int], Said]] = {
     "qsgd, s = 1": _qsgd,
     "qsgd, s > 1": _qsgd,
     "fp16": _fp16,
+    **QUANTIZED,
     "Q/(1 + omega)": _shrunk,
 }
 """By the names of `theory.compressors.CONSTANTS`; the parameter is k or s, if there is one."""
@@ -133,7 +135,13 @@ def allowed(constant: Constant, b: int, parameter: int) -> float:
 
 
 # Rows of `adversaries` on which a constant is attained.
-_WHERE = {"every": slice(None), "all": slice(0, 1), "one": slice(1, 2), "": slice(0, 0)}
+_WHERE = {
+    "every": slice(None),
+    "all": slice(0, 1),
+    "one": slice(1, 2),
+    "two": slice(2, 3),
+    "": slice(0, 0),
+}
 _PARAMETERS = {"qsgd, s = 1": (1,), "qsgd, s > 1": (2, 4)}
 
 

@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 import sympy as sp
 
 __all__ = ["MESSAGE", "PAYLOAD", "Words", "fp16", "identity", "kept", "model", "model_and_heading"]
-__all__ += ["model_and_weight", "qsgd", "randk", "sign", "topk"]
+__all__ += ["model_and_weight", "qsgd", "randk", "sign", "terngrad", "topk"]
 
 Words: TypeAlias = Callable[[int], int]
 """Bytes in which a compressor says so many entries."""
 
 INDEX_BYTES = 4  # positions travel as int32
+TRITS = 5  # 3^5 is less than 2^8
 HALF_BYTES = 2  # a float16, and an int16 for the exponent of all
 
 
@@ -58,6 +59,11 @@ def qsgd(b: Any, w: Any, levels: Any) -> sp.Expr:
     return w + sp.ceiling(sp.sympify(b) * (1 + sp.ceiling(sp.log(sp.sympify(levels) + 1, 2))) / 8)
 
 
+def terngrad(b: Any, w: Any) -> sp.Expr:
+    """A ternary digit per entry, five to a byte, and one scale."""
+    return w + sp.ceiling(sp.sympify(b) / TRITS)
+
+
 PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
     "identity": identity,
     "topk": topk,
@@ -65,6 +71,7 @@ PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
     "sign": sign,
     "fp16": fp16,
     "qsgd": qsgd,
+    "terngrad": terngrad,
 }
 """Bytes of b entries of w bytes, by compressor; its numbers go by their names in its text."""
 

@@ -13,6 +13,7 @@ __all__ = [
     "mem_sgd",
     "qsgd",
     "qsparse_local_sgd",
+    "terngrad",
 ]
 
 
@@ -81,3 +82,12 @@ def choco_sgd(
     """
     architecture = f"gossip:{graph},gamma={gamma}"
     return Variant.parse(f"bsp / {architecture} / diff+topk:{ratio} / whole / sgd:{rate}")
+
+
+@recipes.register("terngrad")
+def terngrad(rate: float | str = 0.1) -> Variant:
+    """Gradients as minus, no or plus their largest magnitude, right on average.
+
+    Wen et al., "TernGrad", NeurIPS 2017.  arXiv:1705.07878
+    """
+    return Variant.parse(f"bsp / allreduce / terngrad / whole / sgd:{rate}")
