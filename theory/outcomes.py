@@ -118,7 +118,8 @@ def adversaries(b: int, s: int, rng: np.random.Generator) -> Floats:
         np.geomspace(1, 1e-12, b),
     ]
     random = rng.standard_normal((40, b)) * np.exp(3 * rng.standard_normal((40, b)) * rng.random())
-    rows: Floats = np.concatenate((signs * np.stack(special), random))
+    plain = np.stack([np.full(b, 4 / 3), alone, alone - np.eye(b)[1]])  # signs matter here
+    rows: Floats = np.concatenate((signs * np.stack(special), random, plain))
     return rows
 
 
@@ -140,9 +141,12 @@ _WHERE = {
     "all": slice(0, 1),
     "one": slice(1, 2),
     "two": slice(2, 3),
+    "4/3": slice(-3, -2),
+    "positive": slice(-2, -1),
+    "plus": slice(-1, None),
     "": slice(0, 0),
 }
-_PARAMETERS = {"qsgd, s = 1": (1,), "qsgd, s > 1": (2, 4)}
+_PARAMETERS = {"qsgd, s = 1": (1,), "qsgd, s > 1": (2, 4), "dithering": (1, 2, 4), "int8": (2, 4)}
 
 
 def objections(name: str, constant: Constant) -> list[str]:

@@ -38,7 +38,7 @@ def powers(size: Array, lowest: int, key: Key) -> Array:
     xp = namespace(size)
     mantissa, exponent = xp.frexp(size)
     number = exponent - lowest
-    below = number < 1
+    below = (number < 1) | (size == 0)  # 0 has the exponent 0
     chance = xp.where(below, xp.ldexp(xp.where(below, size, 0), -lowest), 2 * mantissa - 1)
     draws = xp.asarray(key.private().random(size.size, dtype=size.dtype))
     return xp.where(below, 0, number).astype("int32") + (draws < chance)

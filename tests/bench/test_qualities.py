@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from mpiddl.compression import Contractive, Key, Unbiased, compressors
+from mpiddl.compression.bf16 import BFloat16
+from mpiddl.compression.dithering import Dithering
 from mpiddl.compression.fp16 import Half
 from mpiddl.compression.identity import Identity
+from mpiddl.compression.int8 import Int8
+from mpiddl.compression.natural import Natural
+from mpiddl.compression.onebit import OneBit
 from mpiddl.compression.qsgd import QSGD
 from mpiddl.compression.randk import RandK
 from mpiddl.compression.sign import ScaledSign
@@ -26,6 +31,11 @@ CASES = {  # name in the theory: compressor for b entries, and its parameter
     "qsgd, s > 1": (lambda b: QSGD(4), 4),
     "fp16": (lambda b: Half(), 1),
     "terngrad": (lambda b: TernGrad(), 1),
+    "natural": (lambda b: Natural(), 1),
+    "onebit": (lambda b: OneBit(), 1),
+    "bf16": (lambda b: BFloat16(), 1),
+    "dithering": (lambda b: Dithering(4), 4),
+    "int8": (lambda b: Int8(4), 4),
 }
 
 
