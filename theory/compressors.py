@@ -9,13 +9,12 @@ Letters b entries | k entries kept | s levels | one = sum |x_j| | two = |x|^2
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import sympy as sp
 
 from theory.algebra import is_zero
+from theory.constant import Constant
 from theory.positivity import Domain
+from theory.quantizers import QUANTIZERS
 from theory.symbols import symbol
 
 __all__ = ["CONSTANTS", "HALF", "TINY", "Constant"]
@@ -30,40 +29,6 @@ HALF = sp.Rational(1, 2**11)
 """Rounding to 11 bits moves a number by at most this share of itself, less by 1 part in 2049."""
 TINY = sp.Rational(1, 2**25)
 """Below 2^-14 a float16 moves a number by at most this."""
-
-
-@dataclass(frozen=True)
-class Constant:
-    """What is guaranteed for every vector.
-
-    Parameters
-    ----------
-    unbiased : bool
-        Whether `value` is omega; else it is delta.
-    value : Expr
-        In b, k, s (and omega, of the compressor inside).
-    attained : str
-        The vectors on which the guarantee is an equality; empty if none are known.
-    proof : callable
-        Returns whether sympy confirms the proof in its docstring.
-    written : str
-        How `value` is shown, if not as sympy shows it.
-    """
-
-    unbiased: bool
-    value: sp.Expr
-    attained: str
-    proof: Callable[[], bool]
-    written: str = ""
-
-    def __str__(self) -> str:
-        return f"{'omega' if self.unbiased else 'delta'} = {self.written or self.value}"
-
-    def at(self, **letters: float) -> float:
-        """Return the value as a number; other letters are ignored."""
-        known = {sp.Symbol(x, positive=True): y for x, y in letters.items()}
-        values = {x: known[sp.Symbol(str(x), positive=True)] for x in self.value.free_symbols}
-        return float(self.value.subs(values))
 
 
 def _all_of_it() -> bool:
@@ -151,6 +116,7 @@ CONSTANTS: dict[str, Constant] = {
     "fp16": Constant(
         False, 1 - HALF**2 - b / sp.Integer(2) ** 78, "", _rounded, "1 - 1/2^22 - b/2^78"
     ),
+    **QUANTIZERS,
     "Q/(1 + omega)": Constant(False, 1 / (1 + omega), "every vector, if Q attains", _shrunk),
 }
 """By compressor. Without the common scale of fp16 there is no delta > 0: all of a vector may be

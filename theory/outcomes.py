@@ -13,6 +13,7 @@ import numpy as np
 
 from theory.compressed import compress
 from theory.compressors import CONSTANTS, Constant
+from theory.quantized import QUANTIZED
 from theory.testbed import Floats
 
 __all__ = ["SAID", "Said", "adversaries", "allowed", "all_objections", "objections", "shares"]
@@ -92,6 +93,7 @@ SAID: dict[str, Callable[[Floats, int], Said]] = {
     "qsgd, s = 1": _qsgd,
     "qsgd, s > 1": _qsgd,
     "fp16": _fp16,
+    **QUANTIZED,
     "Q/(1 + omega)": _shrunk,
 }
 """By the names of `theory.compressors.CONSTANTS`; the parameter is k or s, if there is one."""
@@ -116,7 +118,8 @@ def adversaries(b: int, s: int, rng: np.random.Generator) -> Floats:
         np.geomspace(1, 1e-12, b),
     ]
     random = rng.standard_normal((40, b)) * np.exp(3 * rng.standard_normal((40, b)) * rng.random())
-    rows: Floats = np.concatenate((signs * np.stack(special), random))
+    plain = np.stack([np.full(b, 4 / 3), alone, alone - np.eye(b)[1]])  # signs matter here
+    rows: Floats = np.concatenate((signs * np.stack(special), random, plain))
     return rows
 
 
@@ -133,8 +136,17 @@ def allowed(constant: Constant, b: int, parameter: int) -> float:
 
 
 # Rows of `adversaries` on which a constant is attained.
-_WHERE = {"every": slice(None), "all": slice(0, 1), "one": slice(1, 2), "": slice(0, 0)}
-_PARAMETERS = {"qsgd, s = 1": (1,), "qsgd, s > 1": (2, 4)}
+_WHERE = {
+    "every": slice(None),
+    "all": slice(0, 1),
+    "one": slice(1, 2),
+    "two": slice(2, 3),
+    "4/3": slice(-3, -2),
+    "positive": slice(-2, -1),
+    "plus": slice(-1, None),
+    "": slice(0, 0),
+}
+_PARAMETERS = {"qsgd, s = 1": (1,), "qsgd, s > 1": (2, 4), "dithering": (1, 2, 4), "int8": (2, 4)}
 
 
 def objections(name: str, constant: Constant) -> list[str]:

@@ -12,13 +12,33 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
-__all__ = ["MESSAGE", "PAYLOAD", "Words", "fp16", "identity", "kept", "model", "model_and_heading"]
-__all__ += ["model_and_weight", "qsgd", "randk", "sign", "topk"]
+__all__ = [
+    "MESSAGE",
+    "PAYLOAD",
+    "Words",
+    "bf16",
+    "dithering",
+    "fp16",
+    "identity",
+    "int8",
+    "kept",
+    "model",
+    "model_and_heading",
+    "model_and_weight",
+    "natural",
+    "onebit",
+    "qsgd",
+    "randk",
+    "sign",
+    "terngrad",
+    "topk",
+]
 
 Words: TypeAlias = Callable[[int], int]
 """Bytes in which a compressor says so many entries."""
 
 INDEX_BYTES = 4  # positions travel as int32
+TRITS = 5  # 3^5 is less than 2^8
 HALF_BYTES = 2  # a float16, and an int16 for the exponent of all
 
 
@@ -58,6 +78,36 @@ def qsgd(b: Any, w: Any, levels: Any) -> sp.Expr:
     return w + sp.ceiling(sp.sympify(b) * (1 + sp.ceiling(sp.log(sp.sympify(levels) + 1, 2))) / 8)
 
 
+def terngrad(b: Any, w: Any) -> sp.Expr:
+    """A ternary digit per entry, five to a byte, and one scale."""
+    return w + sp.ceiling(sp.sympify(b) / TRITS)
+
+
+def natural(b: Any, w: Any) -> sp.Expr:
+    """A sign and the exponent of its type per entry, packed: 9 bits of float32, 12 of float64."""
+    return sp.ceiling(sp.sympify(b) * sp.Piecewise((9, sp.Eq(w, 4)), (12, True)) / 8)
+
+
+def onebit(b: Any, w: Any) -> sp.Expr:
+    """One bit per entry, packed, and two means."""
+    return sp.ceiling(sp.sympify(b) / 8) + 2 * w
+
+
+def bf16(b: Any, w: Any) -> sp.Expr:
+    """Half a float32 per entry; of float64 also one exponent."""
+    return HALF_BYTES * (sp.sympify(b) + sp.Piecewise((0, sp.Eq(w, 4)), (1, True)))
+
+
+def dithering(b: Any, w: Any, levels: Any) -> sp.Expr:
+    """As many bits as qsgd, whatever the levels are."""
+    return qsgd(b, w, levels)
+
+
+def int8(b: Any, w: Any, block: Any) -> sp.Expr:
+    """A byte per entry, and two ends per block."""
+    return sp.sympify(b) + 2 * w * sp.ceiling(sp.sympify(b) / block)
+
+
 PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
     "identity": identity,
     "topk": topk,
@@ -65,6 +115,12 @@ PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
     "sign": sign,
     "fp16": fp16,
     "qsgd": qsgd,
+    "terngrad": terngrad,
+    "natural": natural,
+    "onebit": onebit,
+    "bf16": bf16,
+    "dithering": dithering,
+    "int8": int8,
 }
 """Bytes of b entries of w bytes, by compressor; its numbers go by their names in its text."""
 

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 from mpiddl.arrays import Array, namespace
 from mpiddl.compression import Key, Unbiased, compressors
+from mpiddl.compression.levels import measured, pack, unpack
 from mpiddl.compression.wire import Wire
 from mpiddl.errors import ConfigurationError
 from mpiddl.registry import Described
@@ -76,34 +77,16 @@ class QSGD(Described):
         fields = wire.views(payload)
         fields.norm[...] = 0
         if v.size:
-            largest = xp.abs(v).max()
-            usual = xp.isfinite(largest) & (largest > 0)
-            ratio = xp.where(usual, xp.abs(v) / xp.where(usual, largest, 1), 0)
-            length = xp.sqrt((ratio * ratio).sum())  # scaled by the largest: no square overflows
-            fields.norm[...] = xp.where(xp.isfinite(largest), largest * length, float("nan"))
-            ratio *= self.levels / xp.where(usual, length, 1)
+            fields.norm[...], ratio = measured(v, self.levels)
             level = xp.floor(ratio)
             draws = key.private().random(v.size, dtype=v.dtype)
             level += xp.asarray(draws) < ratio - level
-            self._pack(xp.minimum(level, self.levels), xp.signbit(v), fields.packed)
+            pack(xp.minimum(level, self.levels), xp.signbit(v), self.bits, fields.packed)
         return wire.nbytes
 
     def decode(self, payload: Array, out: Array, key: Key) -> None:
         """Overwrite `out` (b,) with plus or minus level / s of the norm."""
-        xp, fields = namespace(out), self.wire(out.size, out.dtype).views(payload)
-        spread = xp.unpackbits(fields.packed)[: out.size * self.bits].reshape(-1, self.bits)
-        out[...] = 0
-        for bit in range(1, self.bits):
-            out *= 2
-            out += spread[:, bit]
+        fields = self.wire(out.size, out.dtype).views(payload)
+        minus = unpack(fields.packed, self.bits, out)
         out *= fields.norm / self.levels
-        out *= 1 - 2 * spread[:, 0].astype(out.dtype)
-
-    def _pack(self, level: Array, minus: Array, packed: Array) -> None:
-        xp = namespace(level)
-        whole = level.astype("uint16")
-        spread = xp.empty((level.size, self.bits), "uint8")
-        spread[:, 0] = minus
-        for bit in range(1, self.bits):
-            spread[:, bit] = xp.bitwise_and(xp.right_shift(whole, self.bits - 1 - bit), 1)
-        packed[...] = xp.packbits(spread.reshape(-1))
+        out *= 1 - 2 * minus.astype(out.dtype)

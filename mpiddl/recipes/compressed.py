@@ -11,8 +11,12 @@ __all__ = [
     "ef_signsgd",
     "fedpaq",
     "mem_sgd",
+    "natural_compression",
+    "natural_dithering",
+    "one_bit_sgd",
     "qsgd",
     "qsparse_local_sgd",
+    "terngrad",
 ]
 
 
@@ -81,3 +85,39 @@ def choco_sgd(
     """
     architecture = f"gossip:{graph},gamma={gamma}"
     return Variant.parse(f"bsp / {architecture} / diff+topk:{ratio} / whole / sgd:{rate}")
+
+
+@recipes.register("terngrad")
+def terngrad(rate: float | str = 0.1) -> Variant:
+    """Gradients as minus, no or plus their largest magnitude, right on average.
+
+    Wen et al., "TernGrad", NeurIPS 2017.  arXiv:1705.07878
+    """
+    return Variant.parse(f"bsp / allreduce / terngrad / whole / sgd:{rate}")
+
+
+@recipes.register("natural_compression")
+def natural_compression(rate: float | str = 0.1) -> Variant:
+    """Gradients rounded at random to powers of two, right on average.
+
+    Horvath et al., "Natural compression for distributed deep learning", 2019.  arXiv:1905.10988
+    """
+    return Variant.parse(f"bsp / allreduce / natural / whole / sgd:{rate}")
+
+
+@recipes.register("natural_dithering")
+def natural_dithering(rate: float | str = 0.1, levels: int = 7) -> Variant:
+    """Gradients rounded at random to powers of two of their length, right on average.
+
+    Horvath et al., "Natural compression for distributed deep learning", 2019.  arXiv:1905.10988
+    """
+    return Variant.parse(f"bsp / allreduce / dithering:{levels} / whole / sgd:{rate}")
+
+
+@recipes.register("one_bit_sgd")
+def one_bit_sgd(rate: float | str = 0.1) -> Variant:
+    """Two means and a bit per entry are said, the error is remembered and added to the next.
+
+    Seide et al., "1-bit stochastic gradient descent", Interspeech 2014
+    """
+    return Variant.parse(f"bsp / allreduce / ef+onebit / whole / sgd:{rate}")

@@ -190,3 +190,46 @@ def test_worst_cases_attain_the_constants():
     spike[0] = 1.0
     error2 = ((roundtrip(compressors.parse("sign"), spike)[0] - spike) ** 2).sum()
     assert error2 == pytest.approx(1 - 1 / b, rel=1e-14)
+
+
+@pytest.mark.parametrize(("name", "bits"), [("natural", 9), ("dithering", 4)])
+def test_zeros_among_others_stay_zeros(name, bits):
+    v = np.array([0.0, -0.0, 1.0, 0.0], np.float32)
+    out = roundtrip(compressors.parse(name), v)[0]
+    assert out[[0, 1, 3]].tolist() == [0, 0, 0]
+    assert compressors.parse(name).wire(8, v.dtype).fields["packed"][1] == bits
+
+
+def test_equal_magnitudes_attain_dithering_where_levels_are_far():
+    compressor, v = compressors.parse("dithering:4"), np.ones(400)  # x = 20 / 8
+    draws = [roundtrip(compressor, v, KEY.at(turn))[0] for turn in range(400)]
+    errors = ((np.array(draws) - 1) ** 2).sum(axis=1) / 400
+    omega = compressor.quality(400).omega
+    assert omega == 1.5
+    assert abs(errors.mean() - omega) < 4 * errors.std() / 20
+
+
+def test_opposite_ends_and_zeros_attain_int8():
+    compressor, v = compressors.parse("int8:50"), np.zeros(50)
+    v[:2] = 1, -1
+    lost = ((roundtrip(compressor, v)[0] - v) ** 2).sum() / 2
+    assert lost == pytest.approx(1 - compressor.quality(50).delta, rel=1e-10)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_natural_neither_overflows_nor_hides_the_smallest_numbers(dtype):
+    kind = np.finfo(dtype)
+    v = np.array([kind.max, -kind.max, kind.tiny, kind.smallest_subnormal, 0.75 * kind.max], dtype)
+    heard = [roundtrip(compressors.parse("natural"), v, KEY.at(turn))[0] for turn in range(200)]
+    shares = np.array(heard)[:, [0, 1, 2, 4]] / kind.max
+    assert np.array_equal(heard[0][:3], v[:3])
+    assert set(shares[:, 3].round(3)) == {0.5, 1.0}
+
+
+def test_bf16_rounds_to_the_nearest_and_ties_to_even():
+    v = np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8, 1 + 2.0**-8 + 2.0**-20, 3.4e38, 2.0**-133 * 1.5])
+    out = roundtrip(compressors.parse("bf16"), v.astype(np.float32))[0].astype(float)
+    largest = (2 - 2.0**-7) * 2.0**127
+    assert out.tolist() == [1, 1 + 2.0**-6, 1 + 2.0**-7, largest, 2.0**-132]
+    assert roundtrip(compressors.parse("bf16"), v[:1])[0] == 1
