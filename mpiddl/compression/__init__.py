@@ -3,20 +3,20 @@
 A *compressor* is stateless: it turns a vector into a payload of bytes and back. A *channel* is
 what the two ends of a line remember; it encloses a compressor. Neither ever sees a communicator.
 
-| text       | compressor | class                      | bytes for b entries of w bytes        |
-|------------|------------|----------------------------|---------------------------------------|
-| `identity` | Identity   | omega = 0                  | b w                                   |
-| `topk:r`   | TopK       | delta = k / b              | k (4 + w), k = ceil(r b)              |
-| `randk:r`  | RandK      | omega = b / k - 1          | k w                                   |
-| `sign`     | ScaledSign | delta >= 1 / b             | ceil(b / 8) + w                       |
-| `qsgd:s`   | QSGD       | omega <= sqrt(b) / s       | w + ceil(b (1 + ceil(log2(s+1))) / 8) |
-| `fp16`     | Half       | delta = 1 - 2^-22 - b/2^78 | 2 b + 2                               |
-| `terngrad` | TernGrad   | omega = (sqrt(b) - 1) / 2  | w + ceil(b / 5)                       |
-| `natural`  | Natural    | omega = 1 / 8              | ceil(b (9 or 12 where w = 8) / 8)     |
-| `onebit`   | OneBit     | delta >= 1 / b             | ceil(b / 8) + 2 w                     |
-| `bf16`     | BFloat16   | delta = 1 - 2^-16          | 2 b, and 2 where w = 8                |
-| `dithering:s` | Dithering | omega: dithering.py      | w + ceil(b (1 + ceil(log2(s+1))) / 8) |
-| `int8:k`   | Int8       | delta >= 1 - (k-2)/2/255^2 | b + 2 w ceil(b / k)                   |
+| text          | compressor | class                      | bytes for b entries of w bytes        |
+|---------------|------------|----------------------------|---------------------------------------|
+| `identity`    | Identity   | omega = 0                  | b w                                   |
+| `topk:r`      | TopK       | delta = k / b              | k (4 + w), k = ceil(r b)              |
+| `randk:r`     | RandK      | omega = b / k - 1          | k w                                   |
+| `sign`        | ScaledSign | delta >= 1 / b             | ceil(b / 8) + w                       |
+| `qsgd:s`      | QSGD       | omega <= sqrt(b) / s       | w + ceil(b (1 + ceil(log2(s+1))) / 8) |
+| `fp16`        | Half       | delta = 1 - 2^-22 - b/2^78 | 2 b + 2                               |
+| `terngrad`    | TernGrad   | omega = (sqrt(b) - 1) / 2  | w + ceil(b / 5)                       |
+| `natural`     | Natural    | omega = 1 / 8              | ceil(b (9 or 12 where w = 8) / 8)     |
+| `onebit`      | OneBit     | delta >= 1 / b             | ceil(b / 8) + 2 w                     |
+| `bf16`        | BFloat16   | delta = 1 - 2^-16          | 2 b, and 2 where w = 8                |
+| `dithering:s` | Dithering  | omega, see its file        | w + ceil(b (1 + ceil(log2(s+1))) / 8) |
+| `int8:k`      | Int8       | delta >= 1 - (k-2)/2/255^2 | b + 2 w ceil(b / k)                   |
 
 | text     | channel       | memory                          | needs         | remembers | refers |
 |----------|---------------|---------------------------------|---------------|-----------|--------|
