@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,11 @@ class Run:
         if not variant.left_to_chance:
             raise ConfigurationError(
                 f"{variant} leaves nothing to chance, so it follows no script: leave it out"
+            )
+        odd = {one for order in script.values() for one in order if not isinstance(one, Integral)}
+        if odd:
+            raise ConfigurationError(
+                f"choices of a script are whole numbers, found {odd.pop()!r}: {REMEDY}"
             )
         plan = variant.schedule.plan(problem.layout, np.dtype(problem.dtype).itemsize)
         spans = [bucket.span for bucket in plan.buckets]

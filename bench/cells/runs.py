@@ -91,13 +91,19 @@ class Cells:
     wanted : list of Algorithm
         What is run, cell by cell.
     left_out : dict
-        What so many workers cannot run, and why.
+        What so many workers cannot run in so few steps, and why.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are no such stragglers.
     """
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.wanted: list[Algorithm] = []
         self.left_out: dict[Algorithm, str] = {}
+        self._require_stragglers()
         for cell, lines in CELLS.items():
             for name, line in lines.items():
                 algorithm = Algorithm(cell, name, Entry(f"{line} / identity / whole"))
@@ -108,12 +114,22 @@ class Cells:
                 except ConfigurationError as error:
                     self.left_out[algorithm] = str(error)
 
+    def _require_stragglers(self) -> None:
+        """Raise ConfigurationError for nonsense, or if who is slow is none of the workers."""
+        setting = self.setting
+        slow = getattr(parse(setting.stragglers, setting.seed).model, "worker", 0)
+        if slow >= setting.workers:
+            raise ConfigurationError(
+                f"{setting.stragglers} makes worker {slow} slow, but there are {setting.workers}: "
+                f"write a worker of 0 to {setting.workers - 1}"
+            )
+
     def run(self, algorithm: Algorithm, gam: float, seed: int) -> Run:
         """Return one run."""
         setting, variant = self.setting, algorithm.entry.variant(gam)
         pace, made = parse(setting.stragglers, seed), None
         clocks = clocks_of(variant.sync, setting.steps)
-        if variant.sync.staleness == inf:
+        if clocks and variant.sync.staleness == inf:
             steps = [variant.sync.steps(clock) for clock in range(clocks)]
             made = ends(pace, setting.workers, steps)
         problem = learnt(setting.problem, setting.workers, seed)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,8 +67,9 @@ def parse(text: str, seed: int) -> Pace:
 
 
 def require(model: Described, what: str, value: object, least: float, most: float) -> None:
-    """Raise ConfigurationError unless the field `what` of `model` is in [least, most]."""
-    if not is_number(value) or not least <= float(value) <= most:  # type: ignore[arg-type]
+    """Raise ConfigurationError unless the field `what` of `model` is finite, in [least, most]."""
+    number = float(value) if is_number(value) else inf  # type: ignore[arg-type]
+    if not (least <= number <= most and isfinite(number)):
         raise ConfigurationError(
             f"{model.name} stragglers need {what} in [{least:g}, {most:g}], found {value!r}: write "
             f"for example {EXAMPLES[model.name]}"

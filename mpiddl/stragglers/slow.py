@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
+from mpiddl.errors import ConfigurationError
 from mpiddl.registry import Described
 from mpiddl.stragglers import require, stragglers
 
@@ -39,6 +40,11 @@ class Slow(Described):
         require(self, "seconds", self.mean, 0, inf)
         require(self, "worker", self.worker, 0, inf)
         require(self, "factor", self.factor, 1, inf)
+        if type(self.worker) is not int:
+            raise ConfigurationError(
+                f"the worker that is slow is a whole number, found {self.worker!r}: write for "
+                "example slow:1e-3,worker=1"
+            )
 
     def seconds(self, seed: int, worker: int, step: int) -> float:
         """Return how long a gradient takes, in seconds."""

@@ -65,6 +65,19 @@ def test_where_nobody_waits_the_slow_worker_makes_fewer_clocks():
             assert run.ends is None
 
 
+def test_a_run_too_short_for_a_clock_leaves_out_what_makes_longer_ones():
+    made = Cells(replace(SMALL, steps=3))
+    assert {one.name for one in made.wanted} < {one.name for one in Cells(SMALL).wanted}
+    assert {one.entry.plain.sync.period for one in made.left_out} == {4}
+    assert all("clocks = 0" in why for why in made.left_out.values())
+
+
+def test_one_that_is_slow_is_one_of_the_workers():
+    assert Cells(replace(SMALL, stragglers="slow:1e-3,worker=3")).wanted
+    with pytest.raises(ConfigurationError, match="write a worker of 0 to 3"):
+        Cells(replace(SMALL, stragglers="slow:1e-3,worker=4"))
+
+
 def test_the_best_of_a_cell_is_there_first(results):
     for cell, best in results.best.items():
         others = [one for one in results.all if one.algorithm.cell == cell]
