@@ -115,7 +115,7 @@ class Cells:
                     self.left_out[algorithm] = str(error)
 
     def _require_stragglers(self) -> None:
-        """Raise ConfigurationError for nonsense, and where no worker is the slow one."""
+        """Raise ConfigurationError for nonsense, or if who is slow is none of the workers."""
         setting = self.setting
         slow = getattr(parse(setting.stragglers, setting.seed).model, "worker", 0)
         if slow >= setting.workers:

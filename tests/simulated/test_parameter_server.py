@@ -426,6 +426,7 @@ def test_scripts_and_ends_that_do_not_fit_are_refused():
     for wrong, says in [
         (replace(run, script={(0, 0): [0, 1, 0]}), "is not for clocks"),
         (replace(run, script={(1, 0): [0, 1, 0, 1]}), "lane 0 on server 0"),
+        (replace(run, script={(0, 0): [0, 1, 0.0, 1]}), "are whole numbers, found 0.0"),
         (replace(run, ends=(2, 3)), "ends after 1 to 2 clocks"),
         (replace(run, ends=(2,)), "2 workers"),
         (replace(run, ends=(2, 1.0)), "whole number"),

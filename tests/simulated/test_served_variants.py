@@ -23,6 +23,7 @@ from mpiddl.variant import Variant
 from tests.fake_device import FakeArray, FakeDevice
 from tests.simulated.test_delivery_orders import check_services
 from tests.simulated.test_device_training import OnDevice
+from tests.simulated.test_pairwise import fp16
 from theory.cost import parameter_server
 
 NETWORK = Network(alpha=1e-5, beta=1e-9)
@@ -54,11 +55,14 @@ def moved(run, x, worker, clock):
 # ------------------------------------------------- gradients at old models, one server, one bucket
 
 
-def pushed(run, services, move):
-    """Return every model of the server: `move` is told x, what x was when read, g and tau."""
+def pushed(run, services, move, told=np.copy):
+    """Return every model of the server: `move` is told x, what x was when read, g and tau.
+
+    `told` makes of a model what workers are told of it.
+    """
     x = [run.problem.start()]
     for t, (_, _, _, i, clock, tau, *_) in enumerate(services.tolist()):
-        read = x[t - tau]
+        read = told(x[t - tau]) if t > tau else x[0]
         if run.variant.seats.inner is None:
             said = gradient(run, read, i, run.variant.sync.start(clock))
         else:
@@ -145,13 +149,14 @@ def test_the_recursion_notices_another_rule(line, other):
 
 def test_what_is_compensated_for_is_what_was_told():
     """In lossy answers the model that a worker was told is not the server's."""
-    line = "asp / dc_asgd:2,servers=1{} / identity / whole"
+    run = job("asp / dc_asgd:2,servers=1,down=fp16 / identity / whole", 3)
+    result = simulate(run, NETWORK, shuffle=1)[0]
     told, exact = (
-        simulate(job(line.format(down), 3), NETWORK, shuffle=1)[0].curve["loss"]
-        for down in (",down=fp16", "")
+        [run.problem.loss(x) for x in pushed(run, result.services, compensated(3), words)[::3]]
+        for words in (fp16, np.copy)
     )
-    assert not np.array_equal(told, exact)
-    assert np.allclose(told, exact, atol=1e-3)
+    assert np.allclose(result.curve["loss"], told, rtol=0, atol=1e-13)
+    assert not np.allclose(exact, told, rtol=0, atol=1e-9)
 
 
 # ---------------------------------------------------------------------------- elastic averaging
