@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import sympy as sp
 
 __all__ = ["MESSAGE", "PAYLOAD", "Words", "fp16", "identity", "kept", "model", "model_and_heading"]
-__all__ += ["model_and_weight", "qsgd", "randk", "sign", "topk"]
+__all__ += ["model_and_weight", "qsgd", "randk", "sign", "ternary", "topk"]
 
 Words: TypeAlias = Callable[[int], int]
 """Bytes in which a compressor says so many entries."""
@@ -36,6 +36,12 @@ def identity(b: Any, w: Any) -> sp.Expr:
 def topk(b: Any, w: Any, ratio: Any) -> sp.Expr:
     """The largest entries, each with its position."""
     return kept(b, ratio) * (INDEX_BYTES + w)
+
+
+def ternary(b: Any, w: Any, ratio: Any) -> sp.Expr:
+    """Positions of the largest entries, their signs, packed, and one magnitude."""
+    k = kept(b, ratio)
+    return k * INDEX_BYTES + sp.ceiling(k / 8) + w
 
 
 def sign(b: Any, w: Any) -> sp.Expr:
@@ -65,6 +71,7 @@ PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
     "sign": sign,
     "fp16": fp16,
     "qsgd": qsgd,
+    "ternary": ternary,
 }
 """Bytes of b entries of w bytes, by compressor; its numbers go by their names in its text."""
 

@@ -11,6 +11,7 @@ what the two ends of a line remember; it encloses a compressor. Neither ever see
 | `sign`     | ScaledSign | delta >= 1 / b             | ceil(b / 8) + w                       |
 | `qsgd:s`   | QSGD       | omega <= sqrt(b) / s       | w + ceil(b (1 + ceil(log2(s+1))) / 8) |
 | `fp16`     | Half       | delta = 1 - 2^-22 - b/2^78 | 2 b + 2                               |
+| `ternary:r`| Ternary    | delta = min(k / b, 1 / k)  | 4 k + ceil(k / 8) + w                 |
 
 | text     | channel       | memory                          | needs         | remembers | refers |
 |----------|---------------|---------------------------------|---------------|-----------|--------|

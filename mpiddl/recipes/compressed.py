@@ -13,6 +13,7 @@ __all__ = [
     "mem_sgd",
     "qsgd",
     "qsparse_local_sgd",
+    "sparse_ternary",
 ]
 
 
@@ -81,3 +82,17 @@ def choco_sgd(
     """
     architecture = f"gossip:{graph},gamma={gamma}"
     return Variant.parse(f"bsp / {architecture} / diff+topk:{ratio} / whole / sgd:{rate}")
+
+
+@recipes.register("sparse_ternary")
+def sparse_ternary(rate: float | str = 0.1, period: int = 4, ratio: float = 0.1) -> Variant:
+    """Federated averaging in signs of the largest entries and one length, both ways.
+
+    Workers remember what was not said. Servers answer with models, so they say what changed, where
+    the paper has a second memory.
+
+    Sattler, Wiedemann, Mueller & Samek, "Robust and communication-efficient federated learning from
+    non-iid data", IEEE TNNLS 2020.  arXiv:1903.02891
+    """
+    down, up = f"diff+ternary:{ratio}", f"ef+ternary:{ratio}"
+    return Variant.parse(f"local:{period} / ps:down={down} / {up} / whole / sgd:{rate}")

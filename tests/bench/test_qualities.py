@@ -11,6 +11,7 @@ from mpiddl.compression.identity import Identity
 from mpiddl.compression.qsgd import QSGD
 from mpiddl.compression.randk import RandK
 from mpiddl.compression.sign import ScaledSign
+from mpiddl.compression.ternary import Ternary
 from mpiddl.compression.topk import TopK
 from theory.compressors import CONSTANTS
 from theory.outcomes import SAID, adversaries
@@ -24,6 +25,7 @@ CASES = {  # name in the theory: compressor for b entries, and its parameter
     "qsgd, s = 1": (lambda b: QSGD(1), 1),
     "qsgd, s > 1": (lambda b: QSGD(4), 4),
     "fp16": (lambda b: Half(), 1),
+    "ternary": (lambda b: Ternary(K / b), K),
 }
 
 
