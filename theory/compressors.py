@@ -43,6 +43,18 @@ def _largest() -> bool:
     return EVERYWHERE.nonnegative((1 - k / size) * (kept + lost) - lost)
 
 
+def _largest_alike() -> bool:
+    """The smallest magnitude said is m, the k of them are k m + u: kept = (k m + u)^2 / k.
+
+    Squares of what exceeds m add to at most u^2, the others to (b - k) m^2: so two is at most
+    b m^2 + 2 m u + u^2. For delta = v with k = b (v + p), 1/k = v + q and v <= 1, v two is less.
+    """
+    m, v, w = sp.symbols("m v w", nonnegative=True)
+    kept = b * (v + p) * m**2 + 2 * m * u * (v + w) + (v + q) * u**2  # v + w = 1
+    exact = is_zero((k * m + u) ** 2 / k - (k * m**2 + 2 * m * u + u**2 / k))
+    return exact and EVERYWHERE.nonnegative(kept - v * (b * m**2 + 2 * m * u + u**2))
+
+
 def _kept_by_chance(scale: sp.Expr, loss: sp.Expr) -> bool:
     """An entry 1 becomes `scale` with probability k/b, else 0; `loss` on average."""
     chance = k / b
@@ -117,6 +129,7 @@ CONSTANTS: dict[str, Constant] = {
         False, 1 - HALF**2 - b / sp.Integer(2) ** 78, "", _rounded, "1 - 1/2^22 - b/2^78"
     ),
     **QUANTIZERS,
+    "ternary": Constant(False, sp.Min(k / b, 1 / k), "", _largest_alike),
     "Q/(1 + omega)": Constant(False, 1 / (1 + omega), "every vector, if Q attains", _shrunk),
 }
 """By compressor. Without the common scale of fp16 there is no delta > 0: all of a vector may be

@@ -36,6 +36,15 @@ def _topk(x: Floats, k: int) -> Said:
     return _one(x, compress("topk", k, x))
 
 
+def _ternary(x: Floats, k: int) -> Said:
+    """Of the k largest the signs, and the mean magnitude; a zero among them has a sign too."""
+    largest = np.argsort(-np.abs(x), axis=-1, kind="stable")[..., :k]
+    values, said = np.take_along_axis(x, largest, axis=-1), np.zeros_like(x)
+    mean = np.abs(values).mean(axis=-1, keepdims=True)
+    np.put_along_axis(said, largest, np.where(values < 0, -mean, mean), axis=-1)
+    return _one(x, said)
+
+
 def _sign(x: Floats, parameter: int) -> Said:
     return _one(x, compress("sign", 0, x))
 
@@ -94,6 +103,7 @@ SAID: dict[str, Callable[[Floats, int], Said]] = {
     "qsgd, s > 1": _qsgd,
     "fp16": _fp16,
     **QUANTIZED,
+    "ternary": _ternary,
     "Q/(1 + omega)": _shrunk,
 }
 """By the names of `theory.compressors.CONSTANTS`; the parameter is k or s, if there is one."""

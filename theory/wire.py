@@ -30,6 +30,7 @@ __all__ = [
     "qsgd",
     "randk",
     "sign",
+    "ternary",
     "terngrad",
     "topk",
 ]
@@ -56,6 +57,12 @@ def identity(b: Any, w: Any) -> sp.Expr:
 def topk(b: Any, w: Any, ratio: Any) -> sp.Expr:
     """The largest entries, each with its position."""
     return kept(b, ratio) * (INDEX_BYTES + w)
+
+
+def ternary(b: Any, w: Any, ratio: Any) -> sp.Expr:
+    """Positions of the largest entries, their signs, packed, and one magnitude."""
+    k = kept(b, ratio)
+    return k * INDEX_BYTES + sp.ceiling(k / 8) + w
 
 
 def sign(b: Any, w: Any) -> sp.Expr:
@@ -121,6 +128,7 @@ PAYLOAD: dict[str, Callable[..., sp.Expr]] = {
     "bf16": bf16,
     "dithering": dithering,
     "int8": int8,
+    "ternary": ternary,
 }
 """Bytes of b entries of w bytes, by compressor; its numbers go by their names in its text."""
 

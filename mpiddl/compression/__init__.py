@@ -17,6 +17,7 @@ what the two ends of a line remember; it encloses a compressor. Neither ever see
 | `bf16`        | BFloat16   | delta = 1 - 2^-16          | 2 b, and 2 where w = 8                |
 | `dithering:s` | Dithering  | omega, see its file        | w + ceil(b (1 + ceil(log2(s+1))) / 8) |
 | `int8:k`      | Int8       | delta >= 1 - (k-2)/2/255^2 | b + 2 w ceil(b / k)                   |
+| `ternary:r`   | Ternary    | delta = min(k / b, 1 / k)  | 4 k + ceil(k / 8) + w                 |
 
 | text     | channel       | memory                          | needs         | remembers | refers |
 |----------|---------------|---------------------------------|---------------|-----------|--------|

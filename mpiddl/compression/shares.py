@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mpiddl.arrays import Array
+from mpiddl.arrays import Array, namespace
 from mpiddl.errors import ConfigurationError
 from mpiddl.registry import is_number
 
-__all__ = ["alarm", "check_share", "kept"]
+__all__ = ["alarm", "check_share", "kept", "largest"]
 
 
 def check_share(name: str, ratio: Any) -> None:
@@ -39,3 +39,16 @@ def alarm(v: Array) -> Any:
         return 0.0
     with np.errstate(invalid="ignore"):
         return 0 * v.max() + 0 * v.min()
+
+
+def largest(v: Array, k: int) -> Array:
+    """Return the indices of the k largest |v|, increasing; ties go to the lowest indices."""
+    xp = namespace(v)
+    if k >= v.size:
+        return xp.arange(v.size)
+    magnitude = xp.abs(v)
+    magnitude[xp.isnan(magnitude)] = xp.inf
+    threshold = xp.partition(magnitude, v.size - k)[v.size - k]
+    above = xp.flatnonzero(magnitude > threshold)
+    ties = xp.flatnonzero(magnitude == threshold)[: k - above.size]
+    return xp.sort(xp.concatenate((above, ties)))

@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from mpiddl.arrays import Array, namespace
+from mpiddl.arrays import Array
 from mpiddl.compression import Contractive, Key, compressors
-from mpiddl.compression.shares import check_share, kept
+from mpiddl.compression.shares import check_share, kept, largest
 from mpiddl.compression.wire import Wire
 from mpiddl.registry import Described
 
@@ -65,7 +65,7 @@ class TopK(Described):
         """Write the k largest entries of `v` (b,) into `payload`, by increasing index."""
         wire = self.wire(v.size, v.dtype)
         fields = wire.views(payload)
-        chosen = _largest(v, self.count(v.size))
+        chosen = largest(v, self.count(v.size))
         fields.indices[...] = chosen
         fields.values[...] = v[chosen]
         return wire.nbytes
@@ -75,16 +75,3 @@ class TopK(Described):
         fields = self.wire(out.size, out.dtype).views(payload)
         out[...] = 0
         out[fields.indices] = fields.values
-
-
-def _largest(v: Array, k: int) -> Array:
-    """Return the indices of the k largest |v|, increasing; ties go to the lowest indices."""
-    xp = namespace(v)
-    if k >= v.size:
-        return xp.arange(v.size)
-    magnitude = xp.abs(v)
-    magnitude[xp.isnan(magnitude)] = xp.inf
-    threshold = xp.partition(magnitude, v.size - k)[v.size - k]
-    above = xp.flatnonzero(magnitude > threshold)
-    ties = xp.flatnonzero(magnitude == threshold)[: k - above.size]
-    return xp.sort(xp.concatenate((above, ties)))

@@ -17,6 +17,7 @@ __all__ = [
     "qsgd",
     "qsparse_local_sgd",
     "terngrad",
+    "sparse_ternary",
 ]
 
 
@@ -121,3 +122,17 @@ def one_bit_sgd(rate: float | str = 0.1) -> Variant:
     Seide et al., "1-bit stochastic gradient descent", Interspeech 2014
     """
     return Variant.parse(f"bsp / allreduce / ef+onebit / whole / sgd:{rate}")
+
+
+@recipes.register("sparse_ternary")
+def sparse_ternary(rate: float | str = 0.1, period: int = 4, ratio: float = 0.1) -> Variant:
+    """Federated averaging in signs of the largest entries and one length, both ways.
+
+    Workers remember what was not said. Servers answer with models, so they say what changed, where
+    the paper has a second memory.
+
+    Sattler, Wiedemann, Mueller & Samek, "Robust and communication-efficient federated learning from
+    non-iid data", IEEE TNNLS 2020.  arXiv:1903.02891
+    """
+    down, up = f"diff+ternary:{ratio}", f"ef+ternary:{ratio}"
+    return Variant.parse(f"local:{period} / ps:down={down} / {up} / whole / sgd:{rate}")

@@ -16,6 +16,7 @@ from mpiddl.compression.onebit import OneBit
 from mpiddl.compression.qsgd import QSGD
 from mpiddl.compression.randk import RandK
 from mpiddl.compression.sign import ScaledSign
+from mpiddl.compression.ternary import Ternary
 from mpiddl.compression.terngrad import TernGrad
 from mpiddl.compression.topk import TopK
 from theory.compressors import CONSTANTS
@@ -36,6 +37,7 @@ CASES = {  # name in the theory: compressor for b entries, and its parameter
     "bf16": (lambda b: BFloat16(), 1),
     "dithering": (lambda b: Dithering(4), 4),
     "int8": (lambda b: Int8(4), 4),
+    "ternary": (lambda b: Ternary(K / b), K),
 }
 
 

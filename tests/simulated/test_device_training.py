@@ -14,6 +14,7 @@ LINES = [
     "bsp / allreduce / identity / layerwise / sgd:0.25",
     "local:3 / allreduce:ring / identity / whole / sgd:0.25",
     "bsp / allreduce / ef+topk:0.3 / whole / sgd:0.25",
+    "bsp / allreduce / ef+ternary:0.3 / whole / sgd:0.25",
     "bsp / allreduce / sign / layerwise / sgd:0.25",
     "local:2 / allreduce / ef+sign / whole / sgd:0.25",
     "bsp / gossip:ring / identity / whole / sgd:0.25",

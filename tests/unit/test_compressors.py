@@ -9,6 +9,7 @@ import pytest
 
 from mpiddl.compression import Contractive, Key, compressors
 from mpiddl.compression.randk import RandK
+from mpiddl.compression.ternary import Ternary
 from mpiddl.compression.topk import TopK
 from mpiddl.errors import ConfigurationError
 from theory.wire import PAYLOAD
@@ -18,6 +19,7 @@ KEY = Key(seed=7, speaker=0, bucket=0)
 CASES = [
     *compressors,
     *("topk:0.3", "randk:0.3", "randk:0.3,mask=shared", "qsgd:1", "qsgd:4", "qsgd:300"),
+    *("ternary:0.3", "ternary:1"),
 ]
 every_compressor = pytest.mark.parametrize("name", CASES)
 every_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -164,7 +166,7 @@ def test_topk_keeps_the_largest_and_breaks_ties_by_index(b):
 
 @pytest.mark.parametrize("ratio", [0, -0.1, 1.5, float("nan"), "many"])
 def test_a_share_outside_0_1_is_refused(ratio):
-    for kind in (TopK, RandK):
+    for kind in (TopK, RandK, Ternary):
         with pytest.raises(ConfigurationError, match=f"{kind.name} needs the share of entries"):
             kind(ratio)
 
@@ -233,3 +235,14 @@ def test_bf16_rounds_to_the_nearest_and_ties_to_even():
     largest = (2 - 2.0**-7) * 2.0**127
     assert out.tolist() == [1, 1 + 2.0**-6, 1 + 2.0**-7, largest, 2.0**-132]
     assert roundtrip(compressors.parse("bf16"), v[:1])[0] == 1
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.3, 0.5, 1.0])
+def test_ternary_loses_most_on_equal_magnitudes_or_one_entry_alone(ratio):
+    b, word = 20, Ternary(ratio)
+    k, lost = word.count(b), []
+    for v in (np.ones(b), np.eye(b)[3] * 4.0, np.random.default_rng(0).standard_normal(b)):
+        lost.append(((roundtrip(word, v)[0] - v) ** 2).sum() / (v**2).sum())
+        one = np.sort(np.abs(v))[-k:].sum()
+        assert lost[-1] == pytest.approx(1 - one**2 / k / (v**2).sum(), abs=1e-14)
+    assert max(lost[:2]) == pytest.approx(1 - word.quality(b).delta, abs=1e-14)
