@@ -8,11 +8,11 @@ Paper   worker i:  read x_t;  push g_i(x_t).
 Letters t `round` | b `spare` | those who are in it `joined` | D_i what worker i said | e_i `late`
 Cost    an answer is 8 bytes longer: the round, and whether the push was in it. Who is late speaks
         in fewer rounds; how often, the ledger tells
-Differs from the paper: a push that is late is not lost. Worker i says D_i = (its displacement) +
-e_i; if that is not taken in, e_i <- D_i, else 0. It is answered at once with the newest x, and the
-worker leaves out the rounds that are over on all servers. A number that is not finite is never too
-late. Sums are made in rank order. In the ledger staleness is 0, as what is read is the newest, and
-delay counts rounds: above 0 the push was late.
+Differs from the paper: a late push is lost at the end of a run only. Worker i says D_i = (its
+displacement) + e_i; if that is not taken in, e_i <- D_i, else 0. It is answered at once with the
+newest x, and the worker leaves out the rounds that are over on all servers. A number that is not
+finite is never too late. Sums are made in rank order. In the ledger staleness is 0, as what is read
+is the newest, and delay counts rounds: above 0 the push was late.
 """
 
 from __future__ import annotations
