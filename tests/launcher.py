@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+WITHIN = 5.0  # seconds from a fault to the end of the job: 2 of them are grace
 BESIDE = Path(sys.executable).parent / "mpirun"  # not resolved: a venv's python is a link
 LAUNCHED = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")  # set by every launcher we know
 

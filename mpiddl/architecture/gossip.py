@@ -59,7 +59,7 @@ class Gossip(Neighbours):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if str(self.order) not in ("atc", "cta"):
+        if self.order not in ("atc", "cta"):
             raise ConfigurationError(
                 f"gossip knows the orders atc and cta, found {self.order!r}: write "
                 f"gossip:{self.graph},order=cta"

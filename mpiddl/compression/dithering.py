@@ -17,55 +17,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from mpiddl.arrays import Array, namespace
 from mpiddl.compression import Key, Unbiased, compressors
-from mpiddl.compression.levels import measured, pack, powers, unpack
-from mpiddl.compression.wire import Wire
-from mpiddl.errors import ConfigurationError
-from mpiddl.registry import Described
+from mpiddl.compression.levels import OfLevels, measured, pack, powers, unpack
 
 __all__ = ["Dithering"]
-
-MOST = 127  # 2^-126 of the norm; a sign and a level fit into 8 bits
 
 
 @compressors.register("dithering")
 @dataclass(frozen=True)
-class Dithering(Described):
-    """Send powers of two of the norm.
+class Dithering(OfLevels):
+    """Send powers of two of the norm. What `levels` may be says `OfLevels`."""
 
-    Parameters
-    ----------
-    levels : int
-        Number s of levels above 0, in 1 .. 127; 2^m - 1 of them fill m bits.
-
-    Raises
-    ------
-    ConfigurationError
-        If `levels` is not such a whole number.
-    """
-
-    levels: int = 7
-
-    linear: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if type(self.levels) is not int or not 1 <= self.levels <= MOST:
-            raise ConfigurationError(
-                f"dithering needs a whole number of levels in 1 .. {MOST}, found {self.levels!r}: "
-                "write dithering:7 for 4 bits an entry"
-            )
-
-    @property
-    def bits(self) -> int:
-        """Bits per entry: the sign and ceil(log2(s + 1)) for the level."""
-        return 1 + self.levels.bit_length()
-
-    def wire(self, b: int, dtype: Any) -> Wire:
-        """Return the record: the norm, then the packed bits."""
-        return Wire(norm=(dtype, 1), packed=("uint8", -(-b * self.bits // 8)))
+    most: ClassVar[int] = 127  # 2^-126 of the norm; a sign and a level fit into 8 bits
 
     def quality(self, b: int) -> Unbiased:
         """Return omega of the worst vector, or an upper bound where x is below 9/4."""

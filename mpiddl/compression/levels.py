@@ -1,11 +1,54 @@
-"""What words that round to levels have in common: lengths, packed bits, powers of two."""
+"""What words that round to levels have in common: their number, lengths, bits, powers of two."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 from mpiddl.arrays import Array, namespace
 from mpiddl.compression import Key
+from mpiddl.compression.wire import Wire
+from mpiddl.errors import ConfigurationError
+from mpiddl.registry import Described
 
-__all__ = ["measured", "pack", "powers", "scaled", "unpack"]
+__all__ = ["OfLevels", "measured", "pack", "powers", "scaled", "unpack"]
+
+
+@dataclass(frozen=True)
+class OfLevels(Described):
+    """A word that sends a norm, and a sign and a level of every entry.
+
+    Parameters
+    ----------
+    levels : int
+        Number s of levels above 0, in 1 .. `most`; 2^m - 1 of them fill m bits.
+
+    Raises
+    ------
+    ConfigurationError
+        If `levels` is not such a whole number.
+    """
+
+    levels: int = 7
+
+    linear: ClassVar[bool] = False
+    most: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        if type(self.levels) is not int or not 1 <= self.levels <= self.most:
+            raise ConfigurationError(
+                f"{self.name} needs a whole number of levels in 1 .. {self.most}, found "
+                f"{self.levels!r}: write {self.name}:7 for 4 bits an entry"
+            )
+
+    @property
+    def bits(self) -> int:
+        """Bits per entry: the sign and ceil(log2(s + 1)) for the level."""
+        return 1 + self.levels.bit_length()
+
+    def wire(self, b: int, dtype: Any) -> Wire:
+        """Return the record: the norm, then the packed bits."""
+        return Wire(norm=(dtype, 1), packed=("uint8", -(-b * self.bits // 8)))
 
 
 def scaled(v: Array) -> tuple[Array, Array]:

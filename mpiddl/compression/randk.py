@@ -17,38 +17,36 @@ from typing import Any
 
 from mpiddl.arrays import Array, namespace
 from mpiddl.compression import Key, Unbiased, compressors
-from mpiddl.compression.shares import alarm, check_share, kept
+from mpiddl.compression.shares import OfShare, alarm
 from mpiddl.compression.wire import Wire
 from mpiddl.errors import ConfigurationError
-from mpiddl.registry import Described
 
 __all__ = ["RandK"]
 
 
 @compressors.register("randk")
 @dataclass(frozen=True)
-class RandK(Described):
+class RandK(OfShare):
     """Send random entries.
 
     Parameters
     ----------
     ratio : float
-        Share of the entries that is sent, in (0, 1]; at least one entry of a non-empty vector.
+        As `OfShare` says.
     mask : str
         "private": every speaker draws its own entries; "shared": all draw the same.
 
     Raises
     ------
     ConfigurationError
-        If `ratio` is outside (0, 1], or `mask` is another word.
+        If `ratio` is not in (0, 1], or `mask` is another word.
     """
 
-    ratio: float = 0.01
     mask: str = "private"
 
     def __post_init__(self) -> None:
-        check_share(self.name, self.ratio)
-        if str(self.mask) not in ("private", "shared"):
+        super().__post_init__()
+        if self.mask not in ("private", "shared"):
             raise ConfigurationError(
                 f"randk knows the masks private and shared, found {self.mask!r}: "
                 f"write randk:{self.ratio},mask=shared"
@@ -58,10 +56,6 @@ class RandK(Described):
     def linear(self) -> bool:
         """Whether all speakers send the same entries."""
         return self.mask == "shared"
-
-    def count(self, b: int) -> int:
-        """Return the number k of entries sent of `b`."""
-        return kept(self.ratio, b)
 
     def wire(self, b: int, dtype: Any) -> Wire:
         """Return the record: k values."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -10,24 +11,39 @@ import numpy as np
 
 from mpiddl.arrays import Array, namespace
 from mpiddl.errors import ConfigurationError
-from mpiddl.registry import is_number
+from mpiddl.registry import Described, is_number
 
-__all__ = ["alarm", "check_share", "kept", "largest"]
-
-
-def check_share(name: str, ratio: Any) -> None:
-    """Raise ConfigurationError if `ratio` is not a share of the entries, in (0, 1]."""
-    if not is_number(ratio) or not 0 < ratio <= 1:
-        raise ConfigurationError(
-            f"{name} needs the share of entries to send, in (0, 1], found {ratio!r}: "
-            f"write {name}:0.01 for one in a hundred"
-        )
+__all__ = ["OfShare", "alarm", "largest"]
 
 
-def kept(ratio: float, b: int) -> int:
-    """Return the number k = ceil(ratio b) of entries sent of `b`, at least 1 of a non-empty one."""
-    share = Fraction(repr(float(ratio)))  # as it is written: 0.07 of 100 entries are 7, not 8
-    return min(b, max(1, ceil(share * b)))
+@dataclass(frozen=True)
+class OfShare(Described):
+    """A word that sends a share of the entries.
+
+    Parameters
+    ----------
+    ratio : float
+        Share of the entries that is sent, in (0, 1]; at least one entry of a non-empty vector.
+
+    Raises
+    ------
+    ConfigurationError
+        If `ratio` is outside (0, 1].
+    """
+
+    ratio: float = 0.01
+
+    def __post_init__(self) -> None:
+        if not is_number(self.ratio) or not 0 < self.ratio <= 1:
+            raise ConfigurationError(
+                f"{self.name} needs the share of entries to send, in (0, 1], found "
+                f"{self.ratio!r}: write {self.name}:0.01 for one in a hundred"
+            )
+
+    def count(self, b: int) -> int:
+        """Return the number k of entries sent of `b`: ceil(ratio b), at least 1 if there is one."""
+        share = Fraction(repr(float(self.ratio)))  # as it is written: 0.07 of 100 are 7, not 8
+        return min(b, max(1, ceil(share * b)))
 
 
 def alarm(v: Array) -> Any:

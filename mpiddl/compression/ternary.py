@@ -19,39 +19,18 @@ from typing import Any, ClassVar
 
 from mpiddl.arrays import Array, namespace
 from mpiddl.compression import Contractive, Key, compressors
-from mpiddl.compression.shares import check_share, kept, largest
+from mpiddl.compression.shares import OfShare, largest
 from mpiddl.compression.wire import Wire
-from mpiddl.registry import Described
 
 __all__ = ["Ternary"]
 
 
 @compressors.register("ternary")
 @dataclass(frozen=True)
-class Ternary(Described):
-    """Send where the largest entries are, their signs and their mean magnitude.
-
-    Parameters
-    ----------
-    ratio : float
-        Share of the entries that is sent, in (0, 1]; at least one entry of a non-empty vector.
-
-    Raises
-    ------
-    ConfigurationError
-        If `ratio` is outside (0, 1].
-    """
-
-    ratio: float = 0.01
+class Ternary(OfShare):
+    """Send signs and mean magnitude of the largest entries. What `ratio` may be says `OfShare`."""
 
     linear: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_share(self.name, self.ratio)
-
-    def count(self, b: int) -> int:
-        """Return the number k of entries sent of `b`."""
-        return kept(self.ratio, b)
 
     def wire(self, b: int, dtype: Any) -> Wire:
         """Return the record: one scale, k indices, then k bits (1 is minus)."""

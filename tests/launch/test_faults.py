@@ -5,15 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
-from tests.launcher import Job, environment, launch, mpirun
+from tests.launcher import Job, environment, mpirun
 
 pytestmark = pytest.mark.skipif(mpirun() is None, reason="no mpirun beside Python nor on PATH")
 
-WITHIN = 5.0  # seconds from the fault to the end of the job: 2 of them are grace
 
 HEAD = """
 import os, signal, sys, time
@@ -34,14 +32,12 @@ def main():
 
 
 @pytest.fixture
-def end(tmp_path):
-    """Return what runs a program on three ranks and tells how the job ended, and how soon."""
+def end(ended, tmp_path):
+    """Return what runs a program that starts a fault on three ranks and tells how the job ended."""
 
     def run(program: str, *before: str) -> Job:
-        file, started = tmp_path / "program.py", tmp_path / "started"
-        file.write_text(program)
-        job = launch(3, [*before, str(file)], 60, {"STARTED": str(started)})
-        assert time.time() - started.stat().st_mtime < WITHIN, job.all
+        job = ended(program, 3, *before)
+        assert (tmp_path / "started").exists(), job.all
         return job
 
     return run

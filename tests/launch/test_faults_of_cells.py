@@ -15,12 +15,11 @@ import pytest
 
 from mpiddl.problems import problem
 from mpiddl.train import Run, simulate
-from tests.launcher import ROOT, Job, environment, launch, mpirun
+from tests.launcher import ROOT, WITHIN, environment, mpirun
 from tests.simulated.test_faults_of_cells import LATE, TOGETHER, line_of
 
 pytestmark = pytest.mark.skipif(mpirun() is None, reason="no mpirun beside Python nor on PATH")
 
-WITHIN = 5.0  # seconds from the fault to the end of the job: 2 of them are grace
 
 HEAD = """
 import os, signal, sys, time
@@ -54,18 +53,9 @@ def equal_on_all(value):
 
 
 @pytest.fixture
-def end(tmp_path):
-    """Return what runs a program on several ranks and tells how it ended, soon after the fault."""
-
-    def run(body: str, ranks: int = 4, **extra: str) -> Job:
-        file, started = tmp_path / "program.py", tmp_path / "started"
-        file.write_text(HEAD + textwrap.dedent(body))
-        job = launch(ranks, [str(file)], 60, {"STARTED": str(started), **extra})
-        if started.exists():
-            assert time.time() - started.stat().st_mtime < WITHIN, job.all
-        return job
-
-    return run
+def end(ended):
+    """Return what runs a body after `HEAD` on four ranks, or as many as are asked for."""
+    return lambda body, ranks=4, **extra: ended(HEAD + textwrap.dedent(body), ranks, **extra)
 
 
 # -------------------------------------------------------------------------------- one rank fails

@@ -11,11 +11,10 @@ import time
 
 import pytest
 
-from tests.launcher import ROOT, Job, environment, launch, mpirun
+from tests.launcher import ROOT, WITHIN, Job, environment, launch, mpirun
 
 pytestmark = pytest.mark.skipif(mpirun() is None, reason="no mpirun beside Python nor on PATH")
 
-WITHIN = 5.0  # seconds from the fault to the end of the job: 2 of them are grace
 
 HEAD = """
 import os, sys, time
@@ -38,18 +37,9 @@ def train(line, clocks=200, name="breast_cancer", **options):
 
 
 @pytest.fixture
-def end(tmp_path):
-    """Return what runs a program on several ranks and tells how it ended, soon after the fault."""
-
-    def run(body: str, ranks: int = 4, **extra: str) -> Job:
-        file, started = tmp_path / "program.py", tmp_path / "started"
-        file.write_text(HEAD + textwrap.dedent(body))
-        job = launch(ranks, [str(file)], 60, {"STARTED": str(started), **extra})
-        if started.exists():
-            assert time.time() - started.stat().st_mtime < WITHIN, job.all
-        return job
-
-    return run
+def end(ended):
+    """Return what runs a body after `HEAD` on four ranks, or as many as are asked for."""
+    return lambda body, ranks=4, **extra: ended(HEAD + textwrap.dedent(body), ranks, **extra)
 
 
 SERVED = {
