@@ -61,7 +61,7 @@ NAMED = {
 DEFAULT = ("breast_cancer", "digits_mlp")
 TELLING = {  # of the default problems: the variants that --quick runs, and those of the default
     "breast_cancer": (
-        "bsp qsgd ef-top-k local-4 pipe-1 ps-2 ssp-3 asp gossip-ring stale-gossip-3 ad-psgd",
+        "bsp ef-top-k local-4 pipe-1 ps-2 asp gossip-ring stale-gossip-3 ad-psgd",
         "bsp qsgd top-k ef-top-k sign ef-sign ef-rand-k ef21 local-4 local-16 post-local-4 "
         "local-4-ef-top-k pipe-1 eager-3 eager-solo ps-2 ps-2-ef-sign local-4-ps ps-2-backup "
         "easgd-4 ssp-3 asp gossip-ring gossip-exponential d2 tracking sgp stale-gossip-3 "

@@ -16,7 +16,7 @@ SMALL = (
     *("--variant", "bsp", "--variant", "ef-sign", "--variant", "asp", "--clocks", "8"),
     *("--seeds", "4", "--compute", "1e-5", "--quick"),
 )
-MOST_MB = 150  # of a rank that trains, simulates and does not report
+MOST_MB = 100  # of a rank that trains, simulates and does not report
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import hashlib
 import numpy as np
 import pytest
 
+from mpiddl.compression import compressors
 from mpiddl.errors import ConfigurationError, Diverged
 from mpiddl.problems import problem
 from mpiddl.train import Run, run, simulate
@@ -33,11 +34,14 @@ LINES = [
 ]
 
 
+WORDS = [f"bsp / allreduce / {word} / layerwise / sgd:0.02" for word in compressors]
+
+
 def job(line, n, seed=11, clocks=25, **options):
     return Run(Variant.parse(line), problem("breast_cancer", n, seed, **options), clocks, every=5)
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [*LINES, *WORDS])
 @pytest.mark.parametrize("sharding", ["replicated", "disjoint"])
 def test_models_curves_and_counts_equal_those_of_the_simulator(comm, line, sharding):
     this = job(line, comm.size, sharding=sharding)

@@ -149,6 +149,15 @@ def test_bytes_that_travel_are_those_of_the_formula(name, dtype, b):
     assert used < formula(compressor, 100 * (b + 1), dtype)
 
 
+@pytest.mark.parametrize("name", OF_THEORY)
+def test_the_comparison_notices_a_formula_that_is_a_byte_off(name, monkeypatch):
+    kind = compressors.parse(name).name
+    usual = PAYLOAD[kind]
+    monkeypatch.setitem(PAYLOAD, kind, lambda *told, **numbers: usual(*told, **numbers) + 1)
+    with pytest.raises(AssertionError):
+        test_bytes_that_travel_are_those_of_the_formula(name, np.float32, 9)
+
+
 def test_every_compressor_of_the_room_has_a_formula():
     here = [name for name in compressors if "examples" not in compressors[name].__module__]
     assert set(here) <= set(PAYLOAD)
